@@ -1,0 +1,1 @@
+"""What `datasets` sees: features, builder classes, the folder that load_dataset reads."""

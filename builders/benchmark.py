@@ -1,0 +1,65 @@
+"""What the builders of all benchmarks share: configs from the catalogue, tables from a built folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import datasets
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hannun.builders.features import features
+from hannun.reconstruct.home import built_folder
+from hannun.schemas import catalogue
+
+
+def configs(name: str) -> list[datasets.BuilderConfig]:
+    """A `datasets` config for each of the catalogue's."""
+    return [
+        datasets.BuilderConfig(name=config.name, version=datasets.Version("1.0.0"), description=config.description)
+        for config in catalogue.benchmark(name).configs
+    ]
+
+
+class BenchmarkBuilder(datasets.ArrowBasedBuilder):
+    """Reads the parquet files of a built folder, table by table.
+
+    Tables pass through as they are: `datasets`' own encoding of examples would drop an image's bytes
+    where a file of the same name happens to exist. `folder` is the built folder; by default that of
+    `data_dir`, else the one that hannun keeps for the benchmark.
+    """
+
+    NAME: ClassVar[str]
+    folder: Path | None = None
+
+    def _info(self) -> datasets.DatasetInfo:
+        entry = catalogue.benchmark(self.NAME)
+        return datasets.DatasetInfo(
+            description=entry.summary,
+            features=features(entry.record),
+            citation=entry.citation,
+            license=entry.text_licence.name,
+        )
+
+    def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
+        folder = self.folder or Path(self.config.data_dir or built_folder(self.NAME))
+        found = {
+            split: sorted(folder.glob(f"{self.config.name}/{split}-*.parquet"))
+            for split in catalogue.benchmark(self.NAME).config(self.config.name).splits
+        }
+        if not any(found.values()):
+            raise FileNotFoundError(f"no built folder at {folder}: make one with `hannun build {self.NAME}`")
+        return [
+            datasets.SplitGenerator(name=split, gen_kwargs={"files": [str(path) for path in paths]})
+            for split, paths in found.items()
+            if paths
+        ]
+
+    def _generate_tables(self, files: list[str]) -> Iterator[tuple[str, pa.Table]]:
+        schema = self.info.features.arrow_schema
+        for file in files:
+            with pq.ParquetFile(file) as parquet:
+                for group in range(parquet.num_row_groups):
+                    yield f"{file}/{group}", parquet.read_row_group(group).cast(schema)

@@ -1,0 +1,166 @@
+"""The folder that load_dataset reads: README.md with its front matter, and parquet with the image bytes.
+
+It loads in every `datasets` since 2.21, without hannun. A build is made beside its place and moved in,
+README.md last: a folder without it is not a build.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hannun.builders.features import arrow_schema, readme_features
+from hannun.schemas.catalogue import Benchmark
+from hannun.schemas.errors import InputError
+
+README = "README.md"
+GROUP_BYTES = 48 << 20
+"""A row group is cut when it holds this much; readers keep one in memory (Hub viewers want <= 64 MiB)."""
+GROUP_ROWS = 1000
+SHARD_BYTES = 480 << 20
+
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class SplitSize:
+    """Rows, and bytes of the parquet files, of one split of one config."""
+
+    rows: int
+    bytes: int
+
+
+def write_splits(
+    folder: Path, benchmark: Benchmark, records: Callable[[str, str], Iterable[Record]]
+) -> dict[str, dict[str, SplitSize]]:
+    """Write the parquet files of every config and split below `folder`.
+
+    Parameters
+    ----------
+    records
+        (config, split) -> its records, in order; image cells are `{"bytes", "path"}`.
+
+    Returns
+    -------
+    Config -> split -> its size; an empty split is left out, since 0-row parquet cannot be loaded.
+    """
+    sizes: dict[str, dict[str, SplitSize]] = {}
+    for config in benchmark.configs:
+        for split in config.splits:
+            size = _write_split(folder / config.name, split, benchmark.record, records(config.name, split))
+            if size.rows:
+                sizes.setdefault(config.name, {})[split] = size
+    return sizes
+
+
+def front_matter(benchmark: Benchmark, sizes: Mapping[str, Mapping[str, SplitSize]]) -> dict[str, Any]:
+    """The YAML head of README.md: what `datasets` needs to load the folder, and what the Hub shows."""
+    licences = {benchmark.text_licence.spdx, benchmark.image_licence.spdx}
+    return {
+        "pretty_name": benchmark.title,
+        "language": list(benchmark.languages),
+        "license": sorted((spdx or "other").lower() for spdx in licences),
+        "configs": [
+            {
+                "config_name": config,
+                "data_files": [{"split": split, "path": f"{config}/{split}-*.parquet"} for split in splits],
+                **({"default": True} if place == 0 else {}),
+            }
+            for place, (config, splits) in enumerate(sizes.items())
+        ],
+        "dataset_info": [
+            {
+                "config_name": config,
+                "features": readme_features(benchmark.record),
+                "splits": [
+                    {"name": split, "num_bytes": size.bytes, "num_examples": size.rows}
+                    for split, size in splits.items()
+                ],
+            }
+            for config, splits in sizes.items()
+        ],
+    }
+
+
+def readme(head: Mapping[str, Any], body: str) -> str:
+    """README.md from its front matter and its body (Markdown)."""
+    import yaml
+
+    return f"---\n{yaml.safe_dump(dict(head), allow_unicode=True, sort_keys=False, width=1000)}---\n\n{body}"
+
+
+@contextmanager
+def staged(folder: Path) -> Iterator[Path]:
+    """A new folder beside `folder`; its contents are moved in when the block ends well, README.md last.
+
+    What `folder` holds under other names (its plan) stays.
+
+    Raises
+    ------
+    InputError
+        The folder cannot be written.
+    """
+    staging = folder.parent / f".{folder.name}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    try:
+        staging.mkdir(parents=True)
+        yield staging
+        folder.mkdir(exist_ok=True)
+        (folder / README).unlink(missing_ok=True)
+        for entry in sorted(staging.iterdir(), key=lambda entry: entry.name == README):
+            target = folder / entry.name
+            if target.is_dir():
+                shutil.rmtree(target)
+            os.replace(entry, target)
+    except PermissionError as error:
+        raise InputError("cannot be written", where=str(error.filename), todo="choose another --out") from None
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _write_split(folder: Path, split: str, record: str, records: Iterable[Record]) -> SplitSize:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = arrow_schema(record)
+    shards: list[Path] = []
+    rows = 0
+    with ExitStack() as stack:
+        writer = None
+        written = SHARD_BYTES
+        for group, size in _groups(records):
+            if writer is None or written + size > SHARD_BYTES:
+                stack.close()
+                folder.mkdir(parents=True, exist_ok=True)
+                shards.append(folder / f"{split}-{len(shards):05d}.part")
+                # Pictures are compressed already; a dictionary of them would only take memory.
+                writer = stack.enter_context(
+                    pq.ParquetWriter(shards[-1], schema, compression="zstd", use_dictionary=False)
+                )
+                written = 0
+            writer.write_table(pa.Table.from_pylist(group, schema=schema), row_group_size=len(group))
+            written += size
+            rows += len(group)
+    for place, shard in enumerate(shards):
+        os.replace(shard, folder / f"{split}-{place:05d}-of-{len(shards):05d}.parquet")
+    return SplitSize(rows, sum(path.stat().st_size for path in folder.glob(f"{split}-*.parquet")))
+
+
+def _groups(records: Iterable[Record]) -> Iterator[tuple[list[Record], int]]:
+    """Records in row groups, each with the bytes of its images."""
+    group: list[Record] = []
+    size = 0
+    for record in records:
+        cells = sum(len(cell["bytes"]) for cell in record.get("images", ()))
+        if group and (size + cells > GROUP_BYTES or len(group) >= GROUP_ROWS):
+            yield group, size
+            group, size = [], 0
+        group.append(record)
+        size += cells
+    if group:
+        yield group, size

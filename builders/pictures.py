@@ -1,0 +1,41 @@
+"""Pictures of a build: the stored bytes of each image, re-checked as they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+from hannun.reconstruct.store import Store
+from hannun.schemas.digest import IDENTITY, digests_of
+from hannun.schemas.errors import IncompleteError
+from hannun.schemas.observation import Observation
+
+
+class Pictures:
+    """Image id -> the cell that `datasets` decodes: raw bytes and a bare file name."""
+
+    def __init__(self, store: Store, observed: Mapping[str, Observation]) -> None:
+        self._store = store
+        self._observed = observed
+        # Wordings of an item share their pictures and stand close together.
+        self.cell = lru_cache(maxsize=256)(self._read)
+
+    def _read(self, image_id: str) -> dict[str, bytes | str]:
+        seen = self._observed[image_id]
+        sha256 = seen.digests[IDENTITY]
+        path = self._store.path(sha256, seen.format)
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            data = b""
+        if digests_of(data, [IDENTITY])[IDENTITY] != sha256:
+            raise IncompleteError(
+                f"the stored file of {image_id} is gone or changed",
+                where=str(path),
+                expected=f"{IDENTITY}:{sha256}",
+                todo="run the same command again: it fetches this image once more",
+            )
+        name = PurePosixPath(image_id.partition(":")[2]).name
+        suffix = path.suffix
+        return {"bytes": data, "path": name if name.lower().endswith(suffix) else name + suffix}

@@ -1,0 +1,1 @@
+"""How rows and images come back: sources, recipes, fetch, store, compare, resolve."""

@@ -1,0 +1,197 @@
+"""Fetch: the images of a plan into the store, each compared with the lock as it comes."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from hannun.reconstruct.compare import compare, needs_decoding
+from hannun.reconstruct.decide import decide
+from hannun.reconstruct.ledger import Ledger, LedgerLine
+from hannun.reconstruct.location import Local, Location, Web, local_names, parse
+from hannun.reconstruct.picture import PictureFacts, examine, header
+from hannun.reconstruct.store import Received, Store, TooLarge
+from hannun.reconstruct.transfer import Failed, Opener, Reach
+from hannun.schemas.digest import IDENTITY
+from hannun.schemas.instant import now
+from hannun.schemas.lock import LockEntry
+from hannun.schemas.observation import Observation, best_observation
+from hannun.schemas.outcome import Again, Outcome, is_accepted
+from hannun.schemas.text import find_file
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to fetch. `local` maps an image id's namespace to a folder of the user."""
+
+    reach: Reach = field(default_factory=Reach)
+    local: Mapping[str, Path] = field(default_factory=dict)
+    fast: bool = False
+    sleep: Callable[[float], None] = time.sleep
+
+
+def todo(
+    lock: list[LockEntry],
+    observed: Mapping[str, list[Observation]],
+    store: Store,
+    *,
+    fast: bool = False,
+    retry: bool = False,
+) -> list[LockEntry]:
+    """Images that a run has to work on: what is not in the store whole, and may still come.
+
+    `fast` trusts stored files without hashing them again; `retry` asks again also where asking the same
+    address cannot change the outcome.
+    """
+    open_entries = []
+    for entry in lock:
+        seen = best_observation(observed.get(entry.image_id, []))
+        if seen is None:
+            open_entries.append(entry)
+        elif seen.digests and seen.outcome.again is Again.DONE:
+            path = store.path(seen.digests[IDENTITY], seen.format)
+            if not store.is_intact(path, fast=fast):
+                open_entries.append(entry)
+        elif retry or seen.outcome.again is not Again.NO:
+            open_entries.append(entry)
+    return open_entries
+
+
+def fetch(lock: list[LockEntry], store: Store, ledger: Ledger, settings: Settings) -> Iterator[Observation]:
+    """Get images one by one; yields every attempt as it ends.
+
+    An image's locations are tried in order, the user's own folders first, until one gives the locked
+    bytes, or an acceptable picture where the lock holds no digest.
+    """
+    given = {line.location: line for line in ledger.latest().values()}
+    with Opener(settings.reach) as opener:
+        for entry in lock:
+            reused = _from_store(entry, store, given)
+            if reused is not None:
+                yield reused
+                continue
+            for location in _locations(entry, settings.local):
+                attempt = _attempt(entry, location, opener, store, ledger, settings)
+                yield attempt
+                if is_accepted(attempt.outcome):
+                    break
+
+
+def _locations(entry: LockEntry, local: Mapping[str, Path]) -> Iterator[Location]:
+    namespace = entry.image_id.partition(":")[0]
+    if namespace in local:
+        for name in local_names(entry.image_id, entry.locations):
+            found = find_file(local[namespace], name)
+            if found is not None:
+                yield Local(namespace, found[0])
+                break
+    yield from map(parse, entry.locations)
+
+
+def _from_store(entry: LockEntry, store: Store, given: Mapping[str, LedgerLine]) -> Observation | None:
+    """An image that another plan already brought: by its locked digest, or by what its address gave."""
+    sha256 = entry.digests.get(IDENTITY)
+    if sha256 is None and not entry.digests:
+        line = next((given[each] for each in entry.locations if each in given), None)
+        sha256 = line.sha256 if line else None
+    path = store.find(sha256) if sha256 else None
+    if sha256 is None or path is None or not store.is_intact(path):
+        return None
+    facts = header(path)
+    return Observation(
+        image_id=entry.image_id,
+        location="store",
+        outcome=Outcome.EXACT if entry.digests else Outcome.UNVERIFIED,
+        time=now(),
+        digests={IDENTITY: sha256},
+        bytes=path.stat().st_size,
+        width=facts.width if facts else None,
+        height=facts.height if facts else None,
+        format=facts.format if facts else None,
+        note="already in the store",
+    )
+
+
+def _attempt(
+    entry: LockEntry, location: Location, opener: Opener, store: Store, ledger: Ledger, settings: Settings
+) -> Observation:
+    attempt = 1
+    while True:
+        try:
+            return _receive(entry, location, opener, store, ledger, settings)
+        except Failed as failure:
+            # random only spreads waiting times; it never reaches what is chosen or written.
+            decision = decide(
+                failure.outcome,
+                attempt,
+                failure.retry_after,
+                datetime.now(UTC),
+                random.random(),  # noqa: S311
+            )
+            notes = [note for note in (failure.note, decision.note) if note]
+            if decision.wait is None:
+                return Observation(
+                    image_id=entry.image_id,
+                    location=str(location),
+                    outcome=failure.outcome,
+                    time=now(),
+                    status=failure.status,
+                    note="; ".join(notes) or None,
+                )
+            settings.sleep(decision.wait)
+            attempt += 1
+
+
+def _receive(
+    entry: LockEntry, location: Location, opener: Opener, store: Store, ledger: Ledger, settings: Settings
+) -> Observation:
+    limits = settings.reach.limits
+    with opener.open(location) as transfer:
+        try:
+            with store.receive(transfer.pieces, max_bytes=limits.max_bytes) as received:
+                observation = _judged(entry, location, received, limits.max_pixels, transfer.status, transfer.note)
+                if observation.outcome.again is Again.DONE or observation.width is not None:
+                    store.keep(received, observation.format)
+                    if isinstance(location, Web):
+                        ledger.append(
+                            LedgerLine(
+                                str(location),
+                                received.digests[IDENTITY],
+                                received.bytes,
+                                observation.format,
+                                transfer.etag,
+                                observation.time,
+                            )
+                        )
+                return observation
+        except TooLarge:
+            raise Failed(Outcome.TOO_LARGE, f"over {limits.max_bytes} bytes", status=transfer.status) from None
+
+
+def _judged(
+    entry: LockEntry, location: Location, received: Received, max_pixels: int, status: int | None, note: str | None
+) -> Observation:
+    if needs_decoding(entry, received.digests):
+        picture = examine(received.path, max_pixels=max_pixels)
+    else:
+        picture = None
+    outcome, why = compare(entry, received.digests, picture)
+    facts = picture if isinstance(picture, PictureFacts) else header(received.path)
+    return Observation(
+        image_id=entry.image_id,
+        location=str(location),
+        outcome=outcome,
+        time=now(),
+        status=status,
+        digests=received.digests,
+        bytes=received.bytes,
+        width=facts.width if facts else None,
+        height=facts.height if facts else None,
+        format=facts.format if facts else None,
+        pixels=facts.pixels if facts else None,
+        note="; ".join(each for each in (why, note) if each) or None,
+    )

@@ -1,0 +1,27 @@
+"""Where things live: `$HANNUN_HOME/{store,built/<name>}`, by default below the platform's cache folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+ENVIRONMENT = "HANNUN_HOME"
+
+
+def home() -> Path:
+    """The folder of everything that hannun keeps."""
+    named = os.environ.get(ENVIRONMENT)
+    if named:
+        return Path(named).expanduser()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("hannun", appauthor=False)
+
+
+def store_folder() -> Path:
+    return home() / "store"
+
+
+def built_folder(benchmark: str) -> Path:
+    """Where `hannun.load_dataset` keeps a benchmark's built folder."""
+    return home() / "built" / benchmark

@@ -1,0 +1,79 @@
+"""Append-only JSON lines, safe against kills: what is read is every whole line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from hannun.schemas.errors import InputError
+from hannun.schemas.strict_json import dumps, loads
+
+
+class Journal:
+    """Appends one JSON line at a time; each line is handed to the system before `append` returns."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stream: Any = None
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
+    def append(self, row: dict[str, Any]) -> None:
+        if self._stream is None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            _end_torn_line(self._path)
+            # Unbuffered: one write call a line, so that lines of two processes do not mix.
+            self._stream = self._path.open("ab", buffering=0)
+        self._stream.write((dumps(row) + "\n").encode("utf-8"))
+
+
+def read_journal(path: Path) -> Iterator[dict[str, Any]]:
+    """Every whole line. A broken line is skipped when it is the last one, or was ended by a later run.
+
+    Raises
+    ------
+    InputError
+        A line in the middle that is not a JSON object and was not left by a kill.
+    """
+    if not path.exists():
+        return
+    pieces = path.read_bytes().split(b"\n")
+    torn_tail = pieces.pop()
+    del torn_tail  # after the last LF: empty, or cut by a kill
+    for number, piece in enumerate(pieces, 1):
+        if piece.endswith(_TORN):
+            continue
+        where = f"{path}, line {number}"
+        try:
+            row = loads(piece.decode("utf-8"), where)
+        except UnicodeDecodeError:
+            raise InputError("not UTF-8", where=where) from None
+        if not isinstance(row, dict):
+            raise InputError("not a JSON object", where=where)
+        yield row
+
+
+# Put after a torn line before the next append, so that a reader can tell it from damage.
+_TORN = b"\x18"
+
+
+def _end_torn_line(path: Path) -> None:
+    if not path.exists():
+        return
+    with path.open("r+b") as stream:
+        stream.seek(0, 2)
+        if stream.tell() == 0:
+            return
+        stream.seek(-1, 2)
+        if stream.read(1) != b"\n":
+            stream.write(_TORN + b"\n")

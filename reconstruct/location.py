@@ -1,0 +1,163 @@
+"""Locations: where an image's bytes can be had.
+
+In a lock a location is text: an `https:` or `http:` address, `archive:<source>!<member>`,
+`row:<source>!<row>/<column>` (a list column adds `/<index>`), or `package:<distribution>!<path in its
+RECORD>`. Local folders that a user names are never written into a lock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+from hannun.schemas.errors import InputError
+
+
+@dataclass(frozen=True)
+class Web:
+    """An address of the http or https scheme."""
+
+    address: str
+
+    def __str__(self) -> str:
+        return self.address
+
+    @property
+    def host(self) -> str:
+        return (urlsplit(self.address).hostname or "").lower()
+
+    @property
+    def name(self) -> str:
+        return PurePosixPath(unquote(urlsplit(self.address).path)).name
+
+
+@dataclass(frozen=True)
+class Archive:
+    """A member of a zip or tar file that is a source."""
+
+    source: str
+    member: str
+
+    def __str__(self) -> str:
+        return f"archive:{self.source}!{self.member}"
+
+    @property
+    def host(self) -> str:
+        return f"archive:{self.source}"
+
+    @property
+    def name(self) -> str:
+        return PurePosixPath(self.member).name
+
+
+@dataclass(frozen=True)
+class Row:
+    """A cell of a table that is a source; `row` counts from 0, `index` is a place in a list column."""
+
+    source: str
+    row: int
+    column: str
+    index: int | None = None
+
+    def __str__(self) -> str:
+        tail = "" if self.index is None else f"/{self.index}"
+        return f"row:{self.source}!{self.row}/{self.column}{tail}"
+
+    @property
+    def host(self) -> str:
+        return f"row:{self.source}"
+
+    @property
+    def name(self) -> str | None:
+        return None
+
+
+@dataclass(frozen=True)
+class Package:
+    """A file of an installed distribution, by the path that its RECORD gives."""
+
+    distribution: str
+    path: str
+
+    def __str__(self) -> str:
+        return f"package:{self.distribution}!{self.path}"
+
+    @property
+    def host(self) -> str:
+        return f"package:{self.distribution}"
+
+    @property
+    def name(self) -> str:
+        return PurePosixPath(self.path).name
+
+
+@dataclass(frozen=True)
+class Local:
+    """A file in a folder that the user named (`--local NAME=DIR`)."""
+
+    namespace: str
+    path: Path
+
+    def __str__(self) -> str:
+        # The folder is the user's own business: records name the file only.
+        return f"local:{self.namespace}!{self.path.name}"
+
+    @property
+    def host(self) -> str:
+        return f"local:{self.namespace}"
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+
+Location = Web | Archive | Row | Package | Local
+
+
+def parse(text: str) -> Location:
+    """Read a location as locks write it.
+
+    Raises
+    ------
+    InputError
+        Not one of the four forms.
+
+    Examples
+    --------
+    >>> parse("row:koffvqa!12/image")
+    Row(source='koffvqa', row=12, column='image', index=None)
+    """
+    scheme, _, rest = text.partition(":")
+    if scheme.lower() in ("http", "https"):
+        return Web(text)
+    owner, bang, inner = rest.partition("!")
+    if owner and bang and inner:
+        if scheme == "archive":
+            return Archive(owner, inner)
+        if scheme == "package":
+            return Package(owner, inner)
+        if scheme == "row":
+            row, _, cell = inner.partition("/")
+            column, _, index = cell.partition("/")
+            if row.isdecimal() and column and (not index or index.isdecimal()):
+                return Row(owner, int(row), column, int(index) if index else None)
+    raise InputError(
+        "not a location",
+        expected="https:..., http:..., archive:SOURCE!MEMBER, row:SOURCE!ROW/COLUMN or package:DISTRIBUTION!PATH",
+        got=repr(text),
+    )
+
+
+def local_names(image_id: str, locations: tuple[str, ...]) -> list[str]:
+    """Names under which a user's own folder may hold the image: as each location calls the file, with
+    and without the folders of the image id."""
+    name = image_id.partition(":")[2]
+    parent = PurePosixPath(name).parent
+    found: dict[str, None] = {}
+    for location in map(parse, locations):
+        if location.name:
+            found[str(parent / location.name)] = None
+            found[location.name] = None
+    found[name] = None
+    return [each for each in found if ".." not in PurePosixPath(each).parts and not each.startswith("/")]

@@ -1,0 +1,25 @@
+"""Choice by rank: the same everywhere, and one vanished picture moves one place.
+
+A rank is xxh3_128 over the UTF-8 bytes of seed, role, item and picture, joined by U+001F. `item` is an
+instance's id without its config and `picture` an image id without its style, so that the wordings of
+an item and the two picture styles share candidates, order and gold place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import xxhash
+
+_SEPARATOR = "\x1f"
+
+
+def rank(seed: int, role: str, item: str, picture: str) -> int:
+    """A number of 128 bits that depends on nothing but its arguments."""
+    key = _SEPARATOR.join((str(seed), role, item, picture))
+    return xxhash.xxh3_128_intdigest(key.encode("utf-8"))
+
+
+def ranked(seed: int, role: str, item: str, pictures: Iterable[str]) -> list[str]:
+    """The distinct pictures in rank order, ties by picture."""
+    return sorted(set(pictures), key=lambda picture: (rank(seed, role, item, picture), picture))

@@ -1,0 +1,160 @@
+"""Reports: what a reconstruction gave, as JSON and as Markdown to paste into an issue."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from hannun.reconstruct.location import parse
+from hannun.reconstruct.resolve import Resolution
+from hannun.schemas.errors import InputError
+from hannun.schemas.instance import Instance
+from hannun.schemas.lock import LockEntry
+from hannun.schemas.observation import Observation, best_observation
+from hannun.schemas.outcome import Outcome
+
+_MOST_USES = 20
+_MOST_LINES = 200
+
+
+def make_report(
+    *,
+    tool: str,
+    benchmark: str,
+    made: str,
+    rows: Sequence[Instance],
+    lock: Sequence[LockEntry],
+    observed: Mapping[str, list[Observation]],
+    accepted: int,
+    resolution: Resolution,
+) -> dict[str, Any]:
+    """The report as JSON (`report.schema.json`).
+
+    Parameters
+    ----------
+    made
+        The instant of the report, UTC.
+    observed
+        Image id -> all its attempts, in order.
+    accepted
+        Number of images that the policy accepts.
+    """
+    uses: dict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        for candidate in row.candidates:
+            uses[candidate.image_id].append(row.id)
+    times = [each.time for attempts in observed.values() for each in attempts]
+    outcomes: Counter[str] = Counter()
+    hosts: dict[str, Counter[str]] = defaultdict(Counter)
+    images = []
+    for entry in lock:
+        attempts = observed.get(entry.image_id, [])
+        seen = best_observation(attempts)
+        outcome = seen.outcome if seen else Outcome.PENDING
+        outcomes[outcome.value] += 1
+        hosts[_host(seen.location if seen and seen.location != "store" else entry.locations[0])][outcome.value] += 1
+        if outcome is not Outcome.EXACT:
+            images.append(_image_report(entry, attempts, seen, outcome, uses[entry.image_id]))
+    return {
+        "tool": tool,
+        "benchmark": benchmark,
+        "made": made,
+        "first_observed": min(times, default=None),
+        "last_observed": max(times, default=None),
+        "counts": {"images": len(lock), "accepted": accepted, "outcomes": dict(outcomes)},
+        "hosts": {host: dict(counts) for host, counts in hosts.items()},
+        "images": images,
+        "substitutions": [each.to_json() for each in resolution.substitutions],
+        "dropped": [each.__dict__ for each in resolution.dropped],
+        "false_negatives": [each.__dict__ for each in resolution.false_negatives],
+    }
+
+
+def _image_report(
+    entry: LockEntry,
+    attempts: Iterable[Observation],
+    seen: Observation | None,
+    outcome: Outcome,
+    used_by: list[str],
+) -> dict[str, Any]:
+    facts = ("bytes", "width", "height", "format")
+    return {
+        "image_id": entry.image_id,
+        "outcome": outcome.value,
+        "tried": [{"location": each.location, "outcome": each.outcome.value, "note": each.note} for each in attempts],
+        "expected": {"digests": dict(entry.digests), **{name: getattr(entry, name) for name in facts}},
+        "got": {"digests": dict(seen.digests), **{name: getattr(seen, name) for name in facts}} if seen else {},
+        "next_step": outcome.next_step,
+        "used_by": sorted(used_by)[:_MOST_USES],
+    }
+
+
+def markdown(report: Mapping[str, Any]) -> str:
+    """The report as Markdown; long lists are cut, and say so."""
+    counts = report["counts"]
+    lines = [
+        f"# {report['benchmark']}: {counts['accepted']:,} of {counts['images']:,} images",
+        "",
+        f"{report['tool']}, {report['made']}; observed {report['first_observed'] or 'never'}"
+        + (f" to {report['last_observed']}" if report["last_observed"] else ""),
+        "",
+        "| outcome | images | meaning |",
+        "| --- | ---: | --- |",
+    ]
+    for outcome in Outcome:
+        count = counts["outcomes"].get(outcome.value)
+        if count:
+            lines.append(f"| {outcome.value} | {count:,} | {outcome.meaning} |")
+    lines += ["", "| host | " + "images | outcomes |", "| --- | ---: | --- |"]
+    for host, by_outcome in sorted(report["hosts"].items()):
+        named = ", ".join(f"{name} {n:,}" for name, n in sorted(by_outcome.items()))
+        lines.append(f"| {_cell(host)} | {sum(by_outcome.values()):,} | {named} |")
+    lines += _section(
+        "Images that are not exact",
+        ["image", "outcome", "tried", "next step"],
+        [[each["image_id"], each["outcome"], _tried(each["tried"]), each["next_step"]] for each in report["images"]],
+    )
+    lines += _section(
+        "Substitutions",
+        ["instance", "place", "planned", "built", "why"],
+        [[s["id"], str(s["place"]), s["planned"], s["built"], s["why"]] for s in report["substitutions"]],
+    )
+    lines += _section("Dropped", ["instance", "reason"], [[d["id"], d["reason"]] for d in report["dropped"]])
+    lines += _section(
+        "False negatives",
+        ["instance", "image", "why"],
+        [[f["id"], f["image_id"], f["why"]] for f in report["false_negatives"]],
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _section(title: str, header: list[str], rows: list[list[str]]) -> list[str]:
+    if not rows:
+        return []
+    lines = ["", f"## {title} ({len(rows):,})", "", f"| {' | '.join(header)} |", "| --- " * len(header) + "|"]
+    lines += [f"| {' | '.join(map(_cell, row))} |" for row in rows[:_MOST_LINES]]
+    if len(rows) > _MOST_LINES:
+        lines += ["", f"... and {len(rows) - _MOST_LINES:,} more in report.json"]
+    return lines
+
+
+def _tried(attempts: list[dict[str, Any]]) -> str:
+    last = attempts[-1:] and attempts[-1]
+    if not last:
+        return "nothing yet"
+    return f"{last['location']} ({last['note'] or last['outcome']})"
+
+
+def _cell(text: str) -> str:
+    # Somebody else's text: it must stay one cell, and plain.
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+
+
+def _host(location: str) -> str:
+    if location.startswith("local:"):
+        return location.partition("!")[0]
+    try:
+        return parse(location).host
+    except InputError:
+        return "unknown"

@@ -1,0 +1,130 @@
+"""Sources: files that an upstream publishes, each pinned, each replaceable by the user's own copy."""
+
+from __future__ import annotations
+
+import base64
+import fnmatch
+import importlib.metadata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from hannun.schemas.catalogue import SourceEntry
+from hannun.schemas.digest import IDENTITY, digests_of, parse
+from hannun.schemas.errors import InputError, SourceError
+from hannun.schemas.text import read_bytes
+
+_ROOM = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Source:
+    """An opened source: its name, its bytes, and where they come from."""
+
+    name: str
+    where: str
+    data: bytes
+
+    @cached_property
+    def digest(self) -> str:
+        """`sha256:hex` of the bytes."""
+        return f"{IDENTITY}:{digests_of(self.data, [IDENTITY])[IDENTITY]}"
+
+
+def open_sources(entries: Mapping[str, SourceEntry], given: Mapping[str, Path]) -> dict[str, Source]:
+    """Open every source of a benchmark.
+
+    Parameters
+    ----------
+    entries
+        The catalogue's sources by name.
+    given
+        The user's own copies by source name (`--source NAME=PATH`); they may differ from the pinned
+        file, and the recipe then records their digest.
+
+    Raises
+    ------
+    InputError
+        `given` names a source that the benchmark does not have, or a file that cannot be read.
+    SourceError
+        A source is not there, or is not the pinned file.
+    """
+    unknown = sorted(set(given) - set(entries))
+    if unknown:
+        raise InputError(
+            f"no source named {unknown[0]!r}", expected=", ".join(entries), got=unknown[0], todo="correct --source"
+        )
+    return {
+        name: Source(name, str(given[name]), read_bytes(given[name])) if name in given else _open(entry)
+        for name, entry in entries.items()
+    }
+
+
+def missing_sources(entries: Iterable[SourceEntry]) -> list[SourceEntry]:
+    """Sources that this machine lacks, without opening or fetching any."""
+    return [entry for entry in entries if entry.kind == "distribution" and not _installed_version(entry.distribution)]
+
+
+def distribution_files(entry: SourceEntry) -> list[tuple[str, str, int]]:
+    """Path, sha256 (hex) and size of the files of an installed distribution that `entry.select` matches.
+
+    The facts come from the distribution's RECORD; they are the same on every machine for one version.
+
+    Raises
+    ------
+    SourceError
+        The distribution is not installed, has another version, or its RECORD lacks digests.
+    """
+    version = _installed_version(entry.distribution)
+    if version is None or version != entry.version:
+        raise SourceError(
+            f"source {entry.name} needs the package {entry.distribution} {entry.version}",
+            expected=f"{entry.distribution} {entry.version} installed",
+            got="not installed" if version is None else f"{entry.distribution} {version}",
+            todo=entry.by_hand,
+        )
+    found = []
+    for path in importlib.metadata.files(entry.distribution or "") or ():
+        if not fnmatch.fnmatch(str(path), entry.select or "*"):
+            continue
+        if path.hash is None or path.hash.mode != IDENTITY or path.size is None:
+            raise SourceError(f"the RECORD of {entry.distribution} lacks a sha256", where=str(path), todo=entry.by_hand)
+        padded = path.hash.value + "=" * (-len(path.hash.value) % 4)
+        found.append((str(path), base64.urlsafe_b64decode(padded).hex(), path.size))
+    return sorted(found)
+
+
+def _open(entry: SourceEntry) -> Source:
+    if entry.kind == "bundled":
+        path = _ROOM / (entry.path or "")
+        source = Source(entry.name, str(path), read_bytes(path))
+    elif entry.kind == "distribution":
+        lines = [f"{path}\t{sha256}\t{size}" for path, sha256, size in distribution_files(entry)]
+        listing = "\n".join(["path\tsha256\tbytes", *lines]) + "\n"
+        source = Source(entry.name, f"RECORD of {entry.distribution} {entry.version}", listing.encode())
+    else:
+        raise SourceError(
+            f"source {entry.name} is not here",
+            expected=entry.description,
+            todo=f"{entry.by_hand or entry.address}; then give it with --source {entry.name}=PATH",
+        )
+    if entry.digest is not None:
+        algorithm, expected = parse(entry.digest)
+        got = digests_of(source.data, [algorithm])[algorithm]
+        if got != expected:
+            raise SourceError(
+                f"source {entry.name} is not the pinned one",
+                where=source.where,
+                expected=entry.digest,
+                got=f"{algorithm}:{got}",
+                todo=f"get it again, or give your own on purpose with --source {entry.name}=PATH",
+            )
+    return source
+
+
+def _installed_version(distribution: str | None) -> str | None:
+    try:
+        return importlib.metadata.version(distribution or "")
+    except importlib.metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,1 @@
+"""What things are: catalogue, records, digests, outcomes, invariants. The ground floor."""

@@ -1,0 +1,61 @@
+"""Plans: what a recipe gives, before any image is touched."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from hannun.schemas.instance import Instance
+from hannun.schemas.lock import LockEntry
+
+
+@dataclass(frozen=True)
+class Drop:
+    """Something of the sources that gives no row, and why."""
+
+    item: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Planned:
+    """Rows in order of id, images in order of id, drops in order of reason and item."""
+
+    rows: tuple[Instance, ...]
+    images: tuple[LockEntry, ...]
+    dropped: tuple[Drop, ...]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a plan was made (`recipe.json`); `sources` maps name to `sha256:hex`."""
+
+    benchmark: str
+    recipe: str
+    version: int
+    options: dict[str, Any]
+    seed: int
+    sources: dict[str, str]
+
+    def to_json(self, planned: Planned) -> dict[str, Any]:
+        by_reason: dict[str, list[str]] = defaultdict(list)
+        for drop in planned.dropped:
+            by_reason[drop.reason].append(drop.item)
+        return {
+            "benchmark": self.benchmark,
+            "recipe": self.recipe,
+            "version": self.version,
+            "options": self.options,
+            "seed": self.seed,
+            "sources": [{"name": name, "digest": self.sources[name]} for name in sorted(self.sources)],
+            "counts": {
+                "rows": len(planned.rows),
+                "images": len(planned.images),
+                "dropped": len(planned.dropped),
+            },
+            "dropped": [
+                {"reason": reason, "count": len(items), "items": sorted(items)}
+                for reason, items in sorted(by_reason.items())
+            ],
+        }

@@ -1,0 +1,96 @@
+"""Strict JSON: sorted keys, no blanks, UTF-8, LF; no NaN, no duplicate keys, no lone surrogates."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+from hannun.schemas.errors import InputError
+from hannun.schemas.text import lines_of, read_text
+
+Json = Any
+
+
+def dumps(value: Json) -> str:
+    """One line of canonical JSON: equal values give equal text on every machine."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+
+
+def dump_lines(rows: Iterable[Json]) -> str:
+    """JSON lines, each ended by LF."""
+    return "".join(dumps(row) + "\n" for row in rows)
+
+
+def loads(text: str, where: str) -> Json:
+    """Parse strictly.
+
+    Raises
+    ------
+    InputError
+        Not JSON; NaN or an infinity; a key twice in one object; a lone surrogate; nested too deeply.
+    """
+    try:
+        value = json.loads(
+            text,
+            parse_constant=_refuse_constant,
+            parse_float=_finite,
+            object_pairs_hook=_unique,
+        )
+        text.encode("utf-8")
+        if "\\u" in text:
+            dumps(value).encode("utf-8")
+    except json.JSONDecodeError as error:
+        raise InputError(
+            "not JSON", where=where, got=f"{error.msg} at column {error.colno}", todo="mend or remove the line"
+        ) from None
+    except UnicodeEncodeError:
+        raise InputError("a lone surrogate is not text", where=where) from None
+    except RecursionError:
+        raise InputError("nested too deeply", where=where) from None
+    except _Unstrict as error:
+        raise InputError(str(error), where=where) from None
+    return value
+
+
+def load(path: Path) -> Json:
+    """Read one JSON document from a file, strictly."""
+    return loads(read_text(path).text, str(path))
+
+
+def numbered_lines(text: str, where: str) -> Iterator[tuple[int, Json]]:
+    """Parse JSON lines; yields the line's number, from 1, and its value. Empty lines are skipped."""
+    for number, line in enumerate(lines_of(text), 1):
+        if line.strip():
+            yield number, loads(line, f"{where}, line {number}")
+
+
+def load_lines(path: Path) -> list[Json]:
+    """Read a whole JSON lines file, strictly."""
+    return [value for _, value in numbered_lines(read_text(path).text, str(path))]
+
+
+class _Unstrict(ValueError):
+    pass
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise _Unstrict(f"{name} is not JSON")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise _Unstrict(f"number out of range: {digits}")
+    return value
+
+
+def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    result: dict[str, Json] = {}
+    for key, value in pairs:
+        if key in result:
+            raise _Unstrict(f"key {key!r} twice in one object")
+        result[key] = value
+    return result

@@ -1,0 +1,99 @@
+"""Tab-separated tables whose dialect is declared, never guessed."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from hannun.schemas.errors import InputError
+from hannun.schemas.text import decode, lines_of
+
+Dialect = Literal["plain", "quoted"]
+"""`plain`: a tab always separates, a quote is a letter. `quoted`: cells may be quoted as in CSV."""
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """One row: the line it begins on (from 1) and its cells by column; a cell is text, always."""
+
+    line: int
+    cells: dict[str, str]
+
+    def __getitem__(self, column: str) -> str:
+        return self.cells[column]
+
+
+@dataclass(frozen=True)
+class Table:
+    columns: tuple[str, ...]
+    rows: tuple[TableRow, ...]
+    notes: tuple[str, ...] = ()
+
+
+def parse_table(data: bytes, where: str, *, columns: Sequence[str] | None = None, dialect: Dialect = "plain") -> Table:
+    """Parse a table with a header line.
+
+    Parameters
+    ----------
+    columns
+        The columns that must be there; further ones are kept.
+
+    Raises
+    ------
+    InputError
+        Not UTF-8, no header, a missing or repeated column, or a row with another number of cells.
+    """
+    decoded = decode(data, where)
+    if dialect == "plain":
+        numbered = [(n, line.split("\t")) for n, line in enumerate(lines_of(decoded.text), 1) if line]
+    else:
+        numbered = _quoted_rows(decoded.text, where)
+    if not numbered:
+        raise InputError("an empty table", where=where, expected="a header line and rows")
+    header = tuple(numbered[0][1])
+    _check_header(header, columns, where)
+    rows = []
+    for line, cells in numbered[1:]:
+        if len(cells) != len(header):
+            raise InputError(
+                "row with another number of cells than the header",
+                where=f"{where}, line {line}",
+                expected=f"{len(header)} cells ({dialect} dialect)",
+                got=f"{len(cells)} cells",
+                todo="a quote or tab inside a cell? check the file's dialect",
+            )
+        rows.append(TableRow(line, dict(zip(header, cells, strict=True))))
+    return Table(header, tuple(rows), decoded.notes)
+
+
+def _check_header(header: tuple[str, ...], columns: Sequence[str] | None, where: str) -> None:
+    repeated = sorted({name for name in header if header.count(name) > 1})
+    missing = [name for name in columns or () if name not in header]
+    if repeated or missing:
+        raise InputError(
+            "repeated column" if repeated else "missing column",
+            where=f"{where}, line 1",
+            expected=", ".join(columns) if columns else "every column once",
+            got=", ".join(header),
+        )
+
+
+def _quoted_rows(text: str, where: str) -> list[tuple[int, list[str]]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter="\t", strict=True)
+    rows: list[tuple[int, list[str]]] = []
+    # Cells that hold a base64 picture exceed csv's default of 131,072 characters.
+    previous_limit = csv.field_size_limit(max(len(text), 1))
+    try:
+        line = 1
+        for cells in reader:
+            if cells:
+                rows.append((line, cells))
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(f"quoting is broken: {error}", where=f"{where}, line {reader.line_num}") from None
+    finally:
+        csv.field_size_limit(previous_limit)
+    return rows

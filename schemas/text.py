@@ -1,0 +1,308 @@
+"""Text as data: decoding, normal form, and when two texts are the same.
+
+Korean text from macOS is NFD; zero-width characters split words unseen; a byte-order mark turns the
+first column's name into another one. Text is compared after NFC and without zero-width characters;
+NFKC is never applied to content, so what only NFKC would make equal is flagged, not merged.
+"""
+
+from __future__ import annotations
+
+import codecs
+import unicodedata
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from hannun.schemas.errors import InputError
+
+BOM = "\ufeff"
+ZERO_WIDTH = frozenset("\u200b\u200c\u200d\u200e\u200f\u2060\u180e\u00ad\ufeff")
+"""Characters that take no room on the page and are dropped before comparing."""
+
+_ZWJ = "\u200d"
+_ZWNJ = "\u200c"
+# Scripts in which joiners carry meaning; elsewhere they are debris of copying.
+_JOINING_SCRIPTS = ("ARABIC", "DEVANAGARI", "BENGALI", "TAMIL", "TELUGU", "KANNADA", "MALAYALAM", "SINHALA")
+_FILLERS = frozenset("\u3164\u115f\u1160\uffa0")
+_ODD_SPACES = frozenset(
+    "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+)
+_UTF_BOMS = (
+    (codecs.BOM_UTF32_LE, "UTF-32 BOM"),
+    (codecs.BOM_UTF32_BE, "UTF-32 BOM"),
+    (codecs.BOM_UTF16_LE, "UTF-16 BOM"),
+    (codecs.BOM_UTF16_BE, "UTF-16 BOM"),
+)
+
+
+class Oddity(StrEnum):
+    """A property of a text that makes equal-looking texts compare unequal."""
+
+    NOT_NFC = "not-nfc"
+    ZERO_WIDTH = "zero-width"
+    FILLER = "filler"
+    FULL_WIDTH = "full-width"
+    ODD_SPACE = "odd-space"
+    LONE_JAMO = "lone-jamo"
+    CONTROL = "control"
+    REPLACEMENT = "replacement-character"
+    OUTER_SPACE = "outer-space"
+
+
+ODDITY_MEANINGS: dict[Oddity, str] = {
+    Oddity.NOT_NFC: "not in NFC (decomposed, as macOS writes file names)",
+    Oddity.ZERO_WIDTH: "zero-width character",
+    Oddity.FILLER: "Hangul filler (U+3164 and the like): looks empty, is a letter",
+    Oddity.FULL_WIDTH: "full-width or half-width form; equal to the plain one only under NFKC",
+    Oddity.ODD_SPACE: "space that is not U+0020",
+    Oddity.LONE_JAMO: "conjoining jamo outside a syllable (U+1100...), not the letter of the keyboard (U+3131...)",
+    Oddity.CONTROL: "control character",
+    Oddity.REPLACEMENT: "U+FFFD: a character was lost in decoding",
+    Oddity.OUTER_SPACE: "white space at the beginning or end",
+}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Whether two texts are the same, and by which rule."""
+
+    same: bool
+    why: str
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """Decoded text, and what had to be done to it."""
+
+    text: str
+    notes: tuple[str, ...] = ()
+
+
+def nfc(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
+
+
+def comparison_key(text: str) -> str:
+    """The form under which texts are compared: NFC, zero-width characters dropped.
+
+    The joiner inside an emoji sequence or a joining script carries meaning and stays.
+
+    Examples
+    --------
+    >>> comparison_key("\\u1112\\u1161\\u11ab") == "한"
+    True
+    """
+    text = nfc(text)
+    if ZERO_WIDTH.isdisjoint(text):
+        return text
+    kept = [c for i, c in enumerate(text) if c not in ZERO_WIDTH or _joins(text, i)]
+    return nfc("".join(kept))
+
+
+def compare_texts(a: str, b: str) -> Comparison:
+    """Compare two texts as identity is meant: equal after NFC and without zero-width characters."""
+    if a == b:
+        return Comparison(True, "identical")
+    if nfc(a) == nfc(b):
+        return Comparison(True, "NFC")
+    if comparison_key(a) == comparison_key(b):
+        return Comparison(True, "zero-width")
+    left, right = unicodedata.normalize("NFKC", a), unicodedata.normalize("NFKC", b)
+    stripped = ["".join(c for c in comparison_key(t) if c not in _FILLERS).strip() for t in (a, b)]
+    suspects = dict.fromkeys(kind for kind, _ in (*oddities(a), *oddities(b)))
+    named = ", ".join(ODDITY_MEANINGS[kind] for kind in suspects)
+    if comparison_key(left) == comparison_key(right):
+        return Comparison(False, f"equal only under NFKC: {named or 'compatibility characters'}")
+    if stripped[0] == stripped[1]:
+        return Comparison(False, f"differ by characters that cannot be seen: {named}")
+    return Comparison(False, "different text" + (f"; also: {named}" if named else ""))
+
+
+def oddities(text: str) -> list[tuple[Oddity, int]]:
+    """Every kind of oddity in a text, with the index of its first character (in `text`)."""
+    found: dict[Oddity, int] = {}
+    normal = nfc(text)
+    if normal != text:
+        first = next((i for i, (a, b) in enumerate(zip(text, normal, strict=False)) if a != b), 0)
+        found[Oddity.NOT_NFC] = first
+    if text != text.strip():
+        found[Oddity.OUTER_SPACE] = 0 if text[:1].isspace() else len(text.rstrip())
+    if text.isascii() and text.isprintable():
+        return list(found.items())
+    for place, char in enumerate(text):
+        kind = _oddity_of(text, place, char)
+        if kind is Oddity.LONE_JAMO and Oddity.NOT_NFC in found:
+            # Decomposed text is made of these; only what NFC leaves behind is a lone jamo.
+            if not any(map(_is_conjoining_jamo, normal)):
+                continue
+        if kind is not None:
+            found.setdefault(kind, place)
+    return list(found.items())
+
+
+def decode(data: bytes, where: str) -> Decoded:
+    """Decode a UTF-8 file strictly.
+
+    A leading byte-order mark is dropped and noted. Anything else that is not plain UTF-8 is refused.
+
+    Raises
+    ------
+    InputError
+        Not UTF-8 (UTF-16 and UTF-32 named), NUL bytes, or a byte-order mark at the start of a later
+        line, as it is left by joining files.
+    """
+    for mark, name in _UTF_BOMS:
+        if data.startswith(mark):
+            raise InputError(
+                f"not UTF-8 ({name})", where=where, expected="UTF-8", got=name, todo="save the file as UTF-8"
+            )
+    notes: tuple[str, ...] = ()
+    if data.startswith(codecs.BOM_UTF8):
+        data = data[len(codecs.BOM_UTF8) :]
+        notes = ("BOM: a byte-order mark at the beginning was skipped",)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            "not UTF-8" + _guess(data),
+            where=f"{where}, line {line}",
+            expected="UTF-8",
+            got=f"byte 0x{data[error.start]:02x} at offset {error.start}",
+            todo="save the file as UTF-8",
+        ) from None
+    if "\0" in text:
+        raise InputError(
+            "NUL character in a text file (UTF-16 without a mark, or not text)",
+            where=f"{where}, line {text.count(chr(10), 0, text.index(chr(0))) + 1}",
+            expected="UTF-8 text",
+            todo="save the file as UTF-8",
+        )
+    at = 0 if text.startswith(BOM) else text.find("\n" + BOM)
+    if at >= 0 and BOM in text:
+        line = text.count("\n", 0, at + 1) + 1
+        raise InputError(
+            "byte-order mark inside the file",
+            where=f"{where}, line {line}",
+            expected="a mark only at the very beginning",
+            got=f"U+FEFF at the start of line {line}",
+            todo="it is left by joining files: remove it",
+        )
+    return Decoded(text, notes)
+
+
+def read_text(path: Path) -> Decoded:
+    """Read and `decode` a file; a missing or unreadable file is an InputError."""
+    return decode(read_bytes(path), str(path))
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a file that the user named.
+
+    Raises
+    ------
+    InputError
+        It does not exist, is a folder, or may not be read.
+    """
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise InputError("no such file", where=str(path), todo="check the path") from None
+    except IsADirectoryError:
+        raise InputError("a folder, not a file", where=str(path)) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from None
+
+
+def lines_of(text: str) -> list[str]:
+    r"""Lines without their LF or CRLF; no other character ends a line (str.splitlines has eleven)."""
+    lines = text.split("\n")
+    if lines and lines[-1] == "":
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
+
+
+def find_file(folder: Path, name: str) -> tuple[Path, str | None] | None:
+    """Find a file by name, also when it is written in another normal form on disk.
+
+    Returns the path and a note when the names differ in form; None when there is none.
+
+    Raises
+    ------
+    InputError
+        The name is not a plain path below the folder, or several files answer to it.
+    """
+    parts = Path(name).parts
+    if not parts or Path(name).is_absolute() or ".." in parts:
+        raise InputError("not a file name below the folder", where=str(folder), got=repr(name))
+    exact = folder.joinpath(*parts)
+    if exact.is_file():
+        return exact, None
+    here, note = folder, False
+    for part in parts:
+        if (here / part).exists():
+            here = here / part
+            continue
+        if not here.is_dir():
+            return None
+        key = comparison_key(part)
+        same = [entry for entry in here.iterdir() if comparison_key(entry.name) == key]
+        if len(same) > 1:
+            raise InputError(
+                "several files answer to one name",
+                where=str(here),
+                expected=repr(part),
+                got=", ".join(sorted(ascii(entry.name) for entry in same)),
+                todo="rename all but one",
+            )
+        if not same:
+            return None
+        here, note = same[0], True
+    if not here.is_file():
+        return None
+    return here, f"{name!r} is written {ascii(here.relative_to(folder).as_posix())} on disk" if note else None
+
+
+def _oddity_of(text: str, place: int, char: str) -> Oddity | None:
+    if char in ZERO_WIDTH:
+        return None if _joins(text, place) else Oddity.ZERO_WIDTH
+    if char in _FILLERS:
+        return Oddity.FILLER
+    if char in _ODD_SPACES:
+        return Oddity.ODD_SPACE
+    if char == "\ufffd":
+        return Oddity.REPLACEMENT
+    if "\uff01" <= char <= "\uffdc":
+        # Korean and Chinese typography uses some of these marks on purpose; letters and digits are accidents.
+        return Oddity.FULL_WIDTH if unicodedata.category(char)[0] in "LN" else None
+    if _is_conjoining_jamo(char):
+        return Oddity.LONE_JAMO
+    if unicodedata.category(char) == "Cc" and char not in "\t\n\r":
+        return Oddity.CONTROL
+    return None
+
+
+def _is_conjoining_jamo(char: str) -> bool:
+    return "\u1100" <= char <= "\u11ff" or "\ua960" <= char <= "\ua97c" or "\ud7b0" <= char <= "\ud7fb"
+
+
+def _joins(text: str, place: int) -> bool:
+    """Whether the joiner at `place` carries meaning: inside an emoji sequence or a joining script."""
+    if text[place] not in (_ZWJ, _ZWNJ):
+        return False
+    before = text[:place].rstrip("\ufe0f\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")[-1:]
+    after = text[place + 1 : place + 2]
+    if not before or not after:
+        return False
+    if unicodedata.category(before) == "So" and unicodedata.category(after) == "So":
+        return True
+    names = (unicodedata.name(before, ""), unicodedata.name(after, ""))
+    return all(name.startswith(_JOINING_SCRIPTS) for name in names)
+
+
+def _guess(data: bytes) -> str:
+    try:
+        data.decode("cp949")
+    except UnicodeDecodeError:
+        return ""
+    return " (reads as CP949, the old Korean Windows encoding)"

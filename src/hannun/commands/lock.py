@@ -1,0 +1,56 @@
+"""`lock`: a completed lock to share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from hannun.commands import options
+from hannun.schemas.errors import ExitCode
+
+
+@click.command()
+@options.folder
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="File to write (default: DIR/completed.lock.jsonl)."
+)
+@click.option(
+    "--replace", multiple=True, metavar="IMAGE_ID", help="Take what was observed also over what the lock says."
+)
+@options.policy
+@options.store
+@options.quiet
+def command(
+    *,
+    folder: Path,
+    out: Path | None,
+    replace: tuple[str, ...],
+    store: Path | None,
+    accept: tuple[str, ...],
+    locked: bool,
+    on_missing: str,
+    false_negatives: str,
+    quiet: bool,
+) -> ExitCode:
+    """Write a lock with its nulls filled from what was observed.
+
+    Whoever plans with it (--lock FILE) gets the same bytes, or is told what differs.
+    """
+    from hannun import pipeline
+    from hannun.commands import screen
+    from hannun.reconstruct.plan_folder import PlanFolder
+    from hannun.schemas.strict_json import dump_lines
+
+    plan = PlanFolder.at(folder)
+    opened = options.make_store(store)
+    policy = options.make_policy(accept, locked, on_missing, false_negatives)
+    entries = pipeline.complete_lock(pipeline.state_of(plan, opened, policy), opened, replace=replace)
+    target = out or plan.folder / "completed.lock.jsonl"
+    temporary = target.with_name(target.name + ".part")
+    temporary.write_text(dump_lines(entry.to_json() for entry in entries), encoding="utf-8")
+    temporary.replace(target)
+    known = sum(1 for entry in entries if entry.digests)
+    if not quiet:
+        screen.console().print(f"{known:,} of {len(entries):,} images have digests: {target}", markup=False)
+    return ExitCode.COMPLETE if known == len(entries) else ExitCode.FINDINGS

@@ -1,0 +1,102 @@
+"""Both commands: `hannun` and `sage-reconstruct`; each verb is a module, imported when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from hannun.schemas.errors import ExitCode, HannunError
+
+_HANNUN = {
+    "list": ("list", "What there is, and what is missing here."),
+    "build": ("build", "Build a benchmark: one folder that load_dataset reads."),
+    "validate": ("validate", "Check a data set: is it right?"),
+}
+_RECONSTRUCT = {
+    "list": ("list", "What can be rebuilt, from what, and what is missing here."),
+    "plan": ("plan", "Sources to recipe, rows and image lock; no image is touched."),
+    "fetch": ("fetch", "Images into the store, each compared with the lock; continues."),
+    "verify": ("verify", "Re-check the stored images."),
+    "lock": ("lock", "A completed lock to share."),
+    "report": ("report", "Report as JSON and Markdown."),
+    "run": ("run", "All of it, then the folder that load_dataset reads."),
+}
+
+
+class LazyGroup(click.Group):
+    """Verbs by name, imported when called, so that `--help` stays light."""
+
+    def __init__(self, verbs: Mapping[str, tuple[str, str]], **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self._verbs = verbs
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(self._verbs)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
+        if name not in self._verbs:
+            return None
+        module = importlib.import_module(f"hannun.commands.{self._verbs[name][0]}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in self._verbs.items()])
+
+
+def hannun() -> None:
+    """Entry point of `hannun`."""
+    _run(_HANNUN, "hannun", "Load, rebuild, check and score vision-language benchmarks.")
+
+
+def sage_reconstruct() -> None:
+    """Entry point of `sage-reconstruct`."""
+    _run(
+        _RECONSTRUCT,
+        "sage-reconstruct",
+        "Rebuild a benchmark's images from where they live, and verify every byte.",
+    )
+
+
+def _run(verbs: Mapping[str, tuple[str, str]], name: str, text: str) -> None:
+    group = LazyGroup(verbs, name=name, help=text, context_settings={"help_option_names": ["-h", "--help"]})
+    version = click.Option(
+        ["--version"], is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version."
+    )
+    group.params.append(version)
+    sys.exit(_exit_code(group, name))
+
+
+def _exit_code(group: click.Group, name: str) -> int:
+    try:
+        code = group.main(prog_name=name, standalone_mode=False)
+        # Some streams fail only when they are emptied.
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return ExitCode.BAD_INPUT
+    except HannunError as error:
+        click.echo(f"{name}: {error}", err=True)
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo(f"{name}: stopped; what is done is kept", err=True)
+        return ExitCode.STOPPED
+    except BrokenPipeError:
+        # Whoever read the output has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.COMPLETE
+    return code if isinstance(code, int) else ExitCode.COMPLETE
+
+
+def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001
+    if value:
+        import hannun
+
+        click.echo(hannun.__version__)
+        ctx.exit()

@@ -1,0 +1,146 @@
+"""Options that several verbs share; each has an environment variable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from hannun.reconstruct.fetch import Settings
+    from hannun.reconstruct.resolve import Policy
+    from hannun.reconstruct.store import Store
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _pairs(_: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    result: dict[str, str] = {}
+    for value in values:
+        key, equals, rest = value.partition("=")
+        if not equals or not key or not rest:
+            raise click.BadParameter(f"{value!r} is not {parameter.metavar}", param=parameter)
+        if key in result:
+            raise click.BadParameter(f"{key} is given twice", param=parameter)
+        result[key] = rest
+    return result
+
+
+def _existing(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, Path]:
+    paths = {key: Path(text).expanduser() for key, text in _pairs(ctx, parameter, values).items()}
+    for key, path in paths.items():
+        if not path.exists():
+            raise click.BadParameter(f"{key}: no such file or folder: {path}", param=parameter)
+    return paths
+
+
+def _option(*names: str, **arguments: Any) -> Callable[[F], F]:
+    variable = "HANNUN_" + names[0].removeprefix("--").replace("-", "_").upper()
+    return click.option(*names, envvar=variable, show_envvar=True, **arguments)
+
+
+def _all(*options: Callable[[F], F]) -> Callable[[F], F]:
+    def apply(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return apply
+
+
+out = _option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder to write.")
+as_json = _option("--json", "as_json", is_flag=True, help="JSON on standard output.")
+quiet = _option("--quiet", is_flag=True, help="Say nothing but errors.")
+store = _option(
+    "--store", type=click.Path(path_type=Path, file_okay=False), help="Image store (default: $HANNUN_HOME/store)."
+)
+fast = _option("--fast", is_flag=True, help="Trust stored files without hashing all their bytes.")
+
+sources = _option(
+    "--source", "sources", multiple=True, callback=_existing, metavar="NAME=PATH", help="A source that you have."
+)
+planning = _all(
+    sources,
+    _option("--set", "options", multiple=True, callback=_pairs, metavar="KEY=VALUE", help="Recipe option, as seed=7."),
+    _option(
+        "--lock",
+        type=click.Path(path_type=Path, dir_okay=False, exists=True),
+        help="A completed lock: its digests are expected too.",
+    ),
+)
+fetching = _all(
+    _option(
+        "--local", multiple=True, callback=_existing, metavar="NAME=DIR", help="Images that you have, as coco=DIR."
+    ),
+    _option("--contact", metavar="you@lab.org", help="Goes into the User-Agent; some hosts demand it."),
+    _option("--deadline", type=click.FloatRange(min=1), default=300.0, show_default=True, help="Seconds an image."),
+    _option("--max-bytes", type=click.IntRange(min=1), default=512 << 20, show_default=True, help="Bytes an image."),
+    _option(
+        "--max-pixels", type=click.IntRange(min=1), default=250_000_000, show_default=True, help="Pixels an image."
+    ),
+    _option("--limit", type=click.IntRange(min=1), help="Work on so many images only."),
+    _option("--retry", is_flag=True, help="Ask again also where the answer was final."),
+    _option("--allow-private", is_flag=True, help="Allow private and loopback addresses (for tests)."),
+)
+policy = _all(
+    _option(
+        "--accept",
+        multiple=True,
+        type=click.Choice(["same-pixels", "similar"]),
+        help="Accept more than equal bytes.",
+    ),
+    _option("--locked", is_flag=True, help="An image without a locked digest is a failure."),
+    _option(
+        "--on-missing",
+        type=click.Choice(["drop", "substitute", "fail"]),
+        default="drop",
+        show_default=True,
+        help="What a missing negative does to its instance.",
+    ),
+    _option(
+        "--false-negatives",
+        type=click.Choice(["report", "substitute"]),
+        default="report",
+        show_default=True,
+        help="What happens to a negative that is the gold's picture.",
+    ),
+)
+folder = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+benchmark = click.argument("name", metavar="NAME")
+
+
+def make_policy(accept: tuple[str, ...], locked: bool, on_missing: Any, false_negatives: Any) -> Policy:  # noqa: FBT001
+    """The policy that the options of `policy` describe."""
+    from hannun.reconstruct.resolve import Policy
+    from hannun.schemas.outcome import Outcome
+
+    return Policy(frozenset(Outcome(each) for each in accept), locked, on_missing, false_negatives)
+
+
+def make_store(folder: Path | None) -> Store:
+    from hannun.reconstruct.home import store_folder
+    from hannun.reconstruct.store import Store
+
+    return Store(folder or store_folder())
+
+
+def make_settings(
+    *,
+    sources: dict[str, Path],
+    local: dict[str, Path],
+    contact: str | None,
+    deadline: float,
+    max_bytes: int,
+    max_pixels: int,
+    allow_private: bool,
+    fast: bool,
+) -> Settings:
+    """The settings that the options of `fetching` describe."""
+    from hannun.reconstruct.fetch import Settings
+    from hannun.reconstruct.transfer import Limits, Reach
+
+    limits = Limits(max_bytes=max_bytes, max_pixels=max_pixels, deadline=deadline)
+    reach = Reach(sources=sources, limits=limits, allow_private=allow_private, contact=contact)
+    return Settings(reach=reach, local=local, fast=fast)

@@ -1,0 +1,46 @@
+"""`plan`: sources to recipe, rows and image lock."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from hannun.commands import options
+from hannun.schemas.errors import ExitCode
+
+
+@click.command()
+@options.benchmark
+@options.out
+@options.planning
+@options.as_json
+@options.quiet
+def command(
+    *,
+    name: str,
+    out: Path,
+    sources: dict[str, Path],
+    options: dict[str, str],
+    lock: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> ExitCode:
+    """Sources to recipe, rows and image lock. No image is touched."""
+    from hannun.commands import screen
+    from hannun.pipeline import PlanRequest, make_plan
+    from hannun.schemas.strict_json import dumps
+
+    planned, new = make_plan(PlanRequest(name, sources, options, lock), out)
+    counts = {"rows": len(planned.rows), "images": len(planned.images), "dropped": len(planned.dropped)}
+    if as_json:
+        click.echo(dumps({"folder": str(out), "new": new, **counts}))
+    elif not quiet:
+        console = screen.console()
+        console.print(
+            f"{counts['rows']:,} instances, {counts['images']:,} distinct images, {counts['dropped']:,} dropped"
+        )
+        for drop in planned.dropped:
+            console.print(f"  dropped {drop.item}: {drop.reason}", markup=False)
+        console.print(f"{'plan' if new else 'the same plan was already'} in {out}", markup=False)
+    return ExitCode.COMPLETE

@@ -1,0 +1,100 @@
+"""`run`: plan, fetch, verify, resolve, build, report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hannun.commands import options
+from hannun.schemas.errors import ExitCode
+
+
+@click.command()
+@options.benchmark
+@options.out
+@options.planning
+@options.fetching
+@options.policy
+@options.store
+@options.fast
+@options.as_json
+@options.quiet
+def command(**given: Any) -> ExitCode:
+    """All of it, then the folder that load_dataset reads. Continues where it stopped."""
+    return run(**given)
+
+
+def run(
+    *,
+    name: str,
+    out: Path,
+    sources: dict[str, Path],
+    options: dict[str, str],
+    lock: Path | None,
+    store: Path | None,
+    limit: int | None,
+    retry: bool,
+    accept: tuple[str, ...],
+    locked: bool,
+    on_missing: str,
+    false_negatives: str,
+    as_json: bool,
+    quiet: bool,
+    **reach: Any,
+) -> ExitCode:
+    """Plan into DIR/plan, fetch, and build DIR."""
+    from hannun import pipeline
+    from hannun.commands import options as shared
+    from hannun.commands import screen
+    from hannun.reconstruct.plan_folder import PlanFolder
+    from hannun.schemas.strict_json import dumps
+
+    pipeline.make_plan(pipeline.PlanRequest(name, sources, options, lock), out / pipeline.PLAN)
+    plan = PlanFolder.at(out)
+    opened = shared.make_store(store)
+    settings = shared.make_settings(sources=sources, **reach)
+    total, attempts = pipeline.fetch_images(plan, opened, settings, limit=limit, retry=retry)
+    screen.watched(total, attempts, quiet=quiet)
+    policy = shared.make_policy(accept, locked, on_missing, false_negatives)
+    state = pipeline.state_of(plan, opened, policy, fast=settings.fast)
+    pipeline.write_report(plan, pipeline.report_of(state))
+    built = pipeline.build(state, opened, out)
+    missing = len(state.lock) - state.accepted
+    if as_json:
+        click.echo(
+            dumps(
+                {
+                    "folder": str(out),
+                    "rows": built.rows,
+                    "dropped": len(built.resolution.dropped),
+                    "substitutions": len(built.resolution.substitutions),
+                    "missing_images": missing,
+                }
+            )
+        )
+    elif not quiet:
+        _tell(screen, built, missing)
+    if state.may_still_come:
+        return ExitCode.INCOMPLETE
+    return ExitCode.FINDINGS if missing or built.resolution.dropped else ExitCode.COMPLETE
+
+
+def _tell(screen: Any, built: Any, missing: int) -> None:
+    console = screen.console()
+    made = screen.table(None, "config", "split", "rows", right=("rows",))
+    for config, splits in built.rows.items():
+        for split, rows in splits.items():
+            made.add_row(config, split, f"{rows:,}")
+    console.print(made)
+    for dropped in built.resolution.dropped[:20]:
+        console.print(f"dropped {dropped.id}: {dropped.reason}", markup=False)
+    more = len(built.resolution.dropped) - 20
+    if more > 0:
+        console.print(f"... and {more:,} more in {built.folder / 'plan' / 'report.md'}", markup=False)
+    if missing:
+        console.print(f"{missing:,} images are missing; see {built.folder / 'plan' / 'report.md'}", markup=False)
+    first = next(iter(built.rows))
+    split = list(built.rows[first])[-1]
+    console.print(f'load_dataset("{built.folder}", "{first}", split="{split}")', markup=False)

@@ -1,0 +1,61 @@
+"""`hannun.load_dataset` and `hannun.path`: build on first use, then go by path."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hannun.reconstruct.home import built_folder, store_folder
+
+
+def path(name: str) -> str:
+    """The built folder of a benchmark, built on first use, as `datasets.load_dataset` takes it.
+
+    Raises
+    ------
+    HannunError
+        It cannot be built here: a source is missing, or images are.
+    """
+    from hannun.builders.folder import README
+    from hannun.schemas import catalogue
+
+    catalogue.benchmark(name)
+    folder = built_folder(name)
+    if not (folder / README).is_file():
+        _build(name, folder)
+    return str(folder)
+
+
+def load_dataset(name: str, config: str | None = None, **arguments: Any) -> Any:
+    """A benchmark as `datasets` gives it, built on first use.
+
+    Parameters
+    ----------
+    name
+        A benchmark of the catalogue, such as `kona`.
+    config
+        One of its configs; the first when None.
+    arguments
+        Passed on to `datasets.load_dataset` (`split`, `streaming`, ...).
+    """
+    import datasets
+
+    return datasets.load_dataset(path(name), config, **arguments)
+
+
+def _build(name: str, folder: Path) -> None:
+    from hannun import pipeline
+    from hannun.reconstruct.fetch import Settings
+    from hannun.reconstruct.plan_folder import PlanFolder
+    from hannun.reconstruct.resolve import Policy
+    from hannun.reconstruct.store import Store
+
+    plan = folder / pipeline.PLAN
+    store = Store(store_folder())
+    pipeline.make_plan(pipeline.PlanRequest(name), plan)
+    _, attempts = pipeline.fetch_images(PlanFolder.at(folder), store, Settings())
+    for _ in attempts:
+        pass
+    # Whoever loads a benchmark by name expects all of it.
+    state = pipeline.state_of(PlanFolder.at(folder), store, Policy(on_missing="fail"), fast=True)
+    pipeline.build(state, store, folder)

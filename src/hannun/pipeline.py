@@ -1,0 +1,285 @@
+"""The pipeline: plan, fetch, verify, resolve, build. Each step takes what the one before wrote."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import hannun
+from hannun.builders.folder import README, front_matter, readme, staged, write_splits
+from hannun.builders.pictures import Pictures
+from hannun.cards.card import card_body
+from hannun.reconstruct.fetch import Settings, fetch, todo
+from hannun.reconstruct.journal import Journal
+from hannun.reconstruct.ledger import Ledger
+from hannun.reconstruct.plan_folder import LOCK, OBSERVED, RECIPE, ROWS, PlanFolder, read_lock, write_plan
+from hannun.reconstruct.recipes import completed_options, recipe_module
+from hannun.reconstruct.report import make_report, markdown
+from hannun.reconstruct.resolve import Policy, Resolution, resolve
+from hannun.reconstruct.source import open_sources
+from hannun.reconstruct.store import Store
+from hannun.reconstruct.verify import Verified, accepted_images, completed, verify
+from hannun.schemas import catalogue
+from hannun.schemas.errors import HannunError, InputError, MissingImagesError
+from hannun.schemas.instance import Instance, config_of, set_violations, violations
+from hannun.schemas.instant import now
+from hannun.schemas.lock import LockEntry, filled, merged
+from hannun.schemas.observation import Observation, by_image
+from hannun.schemas.outcome import Again, Outcome, is_accepted
+from hannun.schemas.plan import Planned, Recipe
+from hannun.schemas.strict_json import dump_lines, dumps
+
+PLAN = "plan"
+SUBSTITUTIONS = "substitutions.jsonl"
+
+
+@dataclass(frozen=True)
+class PlanRequest:
+    """What to plan. `sources` are the user's own files, `options` are `--set KEY=VALUE`."""
+
+    name: str
+    sources: Mapping[str, Path] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
+    lock: Path | None = None
+
+
+@dataclass(frozen=True)
+class State:
+    """A plan and what is known of its images now."""
+
+    benchmark: catalogue.Benchmark
+    recipe: dict[str, Any]
+    rows: list[Instance]
+    lock: list[LockEntry]
+    observed: dict[str, list[Observation]]
+    verified: dict[str, Verified]
+    policy: Policy
+
+    @property
+    def seen(self) -> dict[str, Observation]:
+        """Image id -> the observation that counts, for images whose stored file is whole."""
+        return accepted_images(self.observed, self.verified)
+
+    @property
+    def accepted(self) -> int:
+        """Number of images that may be built."""
+        return sum(
+            is_accepted(each.outcome, accept=self.policy.accept, locked=self.policy.locked)
+            for each in self.seen.values()
+        )
+
+    @property
+    def may_still_come(self) -> int:
+        """Number of images that running again may bring."""
+        seen = self.seen
+        return sum(
+            1
+            for entry in self.lock
+            if entry.image_id not in seen or seen[entry.image_id].outcome.again in (Again.YES, Again.LATER)
+        )
+
+
+@dataclass(frozen=True)
+class Build:
+    """What was built: config -> split -> rows."""
+
+    folder: Path
+    rows: dict[str, dict[str, int]]
+    resolution: Resolution
+
+
+def make_plan(request: PlanRequest, out: Path) -> tuple[Planned, bool]:
+    """Write a plan folder; False beside the plan when `out` held this very plan already."""
+    benchmark = catalogue.benchmark(request.name)
+    module = recipe_module(benchmark.recipe)
+    options = completed_options(module, request.options)
+    sources = open_sources(benchmark.sources, request.sources)
+    planned = module.plan(benchmark, sources, options)
+    _refuse_broken(benchmark, planned)
+    if request.lock is not None:
+        shared = {entry.image_id: entry for entry in read_lock(request.lock)}
+        planned = Planned(planned.rows, tuple(merged(planned.images, shared)), planned.dropped)
+    recipe = Recipe(
+        benchmark=benchmark.name,
+        recipe=benchmark.recipe,
+        version=module.VERSION,
+        options={name: value for name, value in options.items() if name != "seed"},
+        seed=int(options["seed"]),
+        sources={name: source.digest for name, source in sources.items()},
+    )
+    return planned, write_plan(out, recipe, planned)
+
+
+def fetch_images(
+    plan: PlanFolder, store: Store, settings: Settings, *, limit: int | None = None, retry: bool = False
+) -> tuple[int, Iterator[Observation]]:
+    """Get what is missing; the number of images to work on, and every attempt as it is recorded."""
+    lock = plan.lock()
+    open_entries = todo(lock, by_image(plan.observations()), store, fast=settings.fast, retry=retry)[:limit]
+    return len(open_entries), _recorded(plan, open_entries, store, settings)
+
+
+def state_of(plan: PlanFolder, store: Store, policy: Policy, *, fast: bool = False, limit: int | None = None) -> State:
+    """Read a plan and re-check its images in the store."""
+    recipe = plan.recipe()
+    observed = by_image(plan.observations())
+    lock = plan.lock()
+    checked = {
+        entry.image_id: verify(entry, observed.get(entry.image_id, []), store, fast=fast) for entry in lock[:limit]
+    }
+    return State(catalogue.benchmark(recipe["benchmark"]), recipe, plan.rows(), lock, observed, checked, policy)
+
+
+def report_of(state: State) -> dict[str, Any]:
+    """The report of a plan's present state."""
+    resolution = resolve(state.rows, state.seen, state.policy)
+    observed = {
+        image_id: attempts
+        for image_id, attempts in state.observed.items()
+        if (checked := state.verified.get(image_id)) is None or checked.problem is None
+    }
+    return make_report(
+        tool=f"hannun {hannun.__version__}",
+        benchmark=state.benchmark.name,
+        made=now(),
+        rows=state.rows,
+        lock=state.lock,
+        observed=observed,
+        accepted=state.accepted,
+        resolution=resolution,
+    )
+
+
+def write_report(plan: PlanFolder, report: Mapping[str, Any]) -> list[Path]:
+    """report.json and report.md into the plan folder; the paths written."""
+    paths = []
+    for name, text in (("report.json", dumps(report) + "\n"), ("report.md", markdown(report))):
+        path = plan.folder / name
+        temporary = path.with_suffix(path.suffix + ".part")
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+        paths.append(path)
+    return paths
+
+
+def complete_lock(state: State, store: Store, *, replace: Iterable[str] = ()) -> list[LockEntry]:
+    """The plan's lock with its nulls filled from what was observed.
+
+    Raises
+    ------
+    InputError
+        `replace` names an image that the plan does not have.
+    """
+    replaced = set(replace)
+    unknown = sorted(replaced - {entry.image_id for entry in state.lock})
+    if unknown:
+        raise InputError("no such image in the lock", got=unknown[0], todo="correct --replace")
+    accepted = frozenset({Outcome.EXACT, Outcome.UNVERIFIED}) | state.policy.accept
+    return [
+        completed(
+            entry,
+            state.observed.get(entry.image_id, []),
+            store,
+            accepted=accepted,
+            replace=entry.image_id in replaced,
+        )
+        for entry in state.lock
+    ]
+
+
+def build(state: State, store: Store, out: Path) -> Build:
+    """Write the folder that load_dataset reads.
+
+    Raises
+    ------
+    MissingImagesError
+        Images are missing and the policy is to fail, or nothing at all can be built.
+    """
+    resolution = resolve(state.rows, state.seen, state.policy)
+    if resolution.dropped and (state.policy.on_missing == "fail" or not resolution.rows):
+        first = resolution.dropped[0]
+        raise MissingImagesError(
+            f"{len(resolution.dropped):,} of {len(state.rows):,} rows lack images; nothing was built",
+            where=first.id,
+            got=first.reason,
+            todo="run fetch again, or see `sage-reconstruct report DIR`",
+        )
+    pictures = Pictures(store, state.seen)
+    project = importlib.import_module(f"hannun.builders.{state.benchmark.name}").project
+
+    def records(config: str, split: str) -> Iterator[Mapping[str, Any]]:
+        for row in resolution.rows:
+            if config_of(row.id) == config and row.split == split:
+                yield project(row, pictures)
+
+    lock, changed_bytes = _built_lock(state, resolution, store)
+    with staged(out) as staging:
+        sizes = write_splits(staging, state.benchmark, records)
+        (staging / RECIPE).write_text(dumps(state.recipe) + "\n", encoding="utf-8")
+        (staging / ROWS).write_text(dump_lines(row.to_json() for row in resolution.rows), encoding="utf-8")
+        (staging / LOCK).write_text(dump_lines(entry.to_json() for entry in lock), encoding="utf-8")
+        (staging / SUBSTITUTIONS).write_text(
+            dump_lines([*(each.to_json() for each in resolution.substitutions), *changed_bytes]), encoding="utf-8"
+        )
+        body = card_body(state.benchmark, sizes, state.recipe, len(lock))
+        (staging / README).write_text(readme(front_matter(state.benchmark, sizes), body), encoding="utf-8")
+    rows = {config: {split: size.rows for split, size in splits.items()} for config, splits in sizes.items()}
+    return Build(out, rows, resolution)
+
+
+def _recorded(plan: PlanFolder, entries: list[LockEntry], store: Store, settings: Settings) -> Iterator[Observation]:
+    with Journal(plan.folder / OBSERVED) as journal:
+        for attempt in fetch(entries, store, Ledger(store.folder / "ledger"), settings):
+            journal.append(attempt.to_json())
+            yield attempt
+
+
+def _refuse_broken(benchmark: catalogue.Benchmark, planned: Planned) -> None:
+    """A plan that breaks an invariant is a defect of its sources or recipe, and is not written."""
+    rows = [row.to_json() for row in planned.rows]
+    broken = [each for row in rows for each in violations(row)]
+    broken += set_violations(rows, split_by=benchmark.split_by, share_by=benchmark.share_by)
+    if broken:
+        first = broken[0]
+        raise HannunError(
+            f"the plan would break {len(broken):,} invariants; first: {first.message}",
+            where=first.row_id,
+            expected=first.expected,
+            got=first.found,
+            todo="correct the sources; nothing was written",
+        )
+
+
+def _built_lock(state: State, resolution: Resolution, store: Store) -> tuple[list[LockEntry], list[dict[str, Any]]]:
+    """The lock of what is really built, and where its bytes are not the planned ones."""
+    used = {c.image_id for row in resolution.rows for c in row.candidates}
+    accepted = frozenset({Outcome.EXACT, Outcome.UNVERIFIED}) | state.policy.accept
+    entries = []
+    changed = []
+    for entry in state.lock:
+        if entry.image_id not in used:
+            continue
+        seen = state.seen[entry.image_id]
+        other = seen.outcome not in (Outcome.EXACT, Outcome.UNVERIFIED)
+        entries.append(
+            completed(entry, state.observed[entry.image_id], store, accepted=accepted)
+            if not other
+            else filled(
+                LockEntry(entry.image_id, entry.locations, licence=entry.licence, attribution=entry.attribution),
+                seen.to_json(),
+            )
+        )
+        if other:
+            changed.append(
+                {
+                    "what": "bytes",
+                    "image_id": entry.image_id,
+                    "outcome": seen.outcome.value,
+                    "planned": dict(entry.digests),
+                    "built": dict(seen.digests),
+                }
+            )
+    return entries, changed

@@ -1,0 +1,1 @@
+"""Is this data set right: checks, findings, outputs."""
