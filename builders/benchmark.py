@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
-
 from hannun.builders.features import features
 from hannun.reconstruct.home import built_folder
 from hannun.schemas import catalogue
@@ -43,7 +42,7 @@ class BenchmarkBuilder(datasets.ArrowBasedBuilder):
             license=entry.text_licence.name,
         )
 
-    def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
+    def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:  # noqa: ARG002
         folder = self.folder or Path(self.config.data_dir or built_folder(self.NAME))
         found = {
             split: sorted(folder.glob(f"{self.config.name}/{split}-*.parquet"))

@@ -116,7 +116,7 @@ def staged(folder: Path) -> Iterator[Path]:
             target = folder / entry.name
             if target.is_dir():
                 shutil.rmtree(target)
-            os.replace(entry, target)
+            entry.replace(target)
     except PermissionError as error:
         raise InputError("cannot be written", where=str(error.filename), todo="choose another --out") from None
     finally:
@@ -147,7 +147,7 @@ def _write_split(folder: Path, split: str, record: str, records: Iterable[Record
             written += size
             rows += len(group)
     for place, shard in enumerate(shards):
-        os.replace(shard, folder / f"{split}-{place:05d}-of-{len(shards):05d}.parquet")
+        shard.replace(folder / f"{split}-{place:05d}-of-{len(shards):05d}.parquet")
     return SplitSize(rows, sum(path.stat().st_size for path in folder.glob(f"{split}-*.parquet")))
 
 

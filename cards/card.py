@@ -42,8 +42,8 @@ def card_body(
             lines.append(f"| {config.name} | {name} | {size.rows:,} | {config.description} |")
     lines += [
         "",
-        f"{images:,} different images; `images.lock.jsonl` holds the digests of each, `instances.jsonl` the rows "
-        "without pictures, `substitutions.jsonl` every difference from the plan.",
+        f"{images:,} different images; `images.lock.jsonl` holds the digests of each,",
+        "`instances.jsonl` the rows without pictures, `substitutions.jsonl` every difference from the plan.",
         "",
         "## How it was made",
         "",
@@ -67,8 +67,8 @@ def card_body(
             "",
             "## Where it comes from",
             "",
-            "Defined and written by the hannun project, not by an earlier paper. Written with a language model's "
-            "help, and not yet validated by annotators. Report a bad item by its `id` in the project's issue tracker.",
+            "Defined and written by the hannun project, not by an earlier paper. Written with a language model's help,",
+            "and not yet validated by annotators. Report a bad item by its `id` in the project's issue tracker.",
         ]
     lines += ["", "## How to cite", "", "```bibtex", benchmark.citation.strip(), "```"]
     return "\n".join(lines) + "\n"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from hannun.reconstruct.compare import compare, needs_decoding
 from hannun.reconstruct.decide import decide
@@ -15,8 +16,8 @@ from hannun.reconstruct.ledger import Ledger, LedgerLine
 from hannun.reconstruct.location import Local, Location, Web, local_names, parse
 from hannun.reconstruct.picture import PictureFacts, examine, header
 from hannun.reconstruct.store import Received, Store, TooLarge
-from hannun.reconstruct.transfer import Failed, Opener, Reach
-from hannun.schemas.digest import IDENTITY
+from hannun.reconstruct.transfer import Failed, Opener, Reach, Transfer
+from hannun.schemas.digest import IDENTITY, digests_of_file
 from hannun.schemas.instant import now
 from hannun.schemas.lock import LockEntry
 from hannun.schemas.observation import Observation, best_observation
@@ -69,16 +70,92 @@ def fetch(lock: list[LockEntry], store: Store, ledger: Ledger, settings: Setting
     """
     given = {line.location: line for line in ledger.latest().values()}
     with Opener(settings.reach) as opener:
+        worker = _Worker(opener, store, ledger, settings)
         for entry in lock:
             reused = _from_store(entry, store, given)
             if reused is not None:
                 yield reused
                 continue
             for location in _locations(entry, settings.local):
-                attempt = _attempt(entry, location, opener, store, ledger, settings)
+                attempt = worker.attempt(entry, location)
                 yield attempt
                 if is_accepted(attempt.outcome):
                     break
+
+
+@dataclass(frozen=True)
+class _Worker:
+    """Tries one location until the decision is final."""
+
+    opener: Opener
+    store: Store
+    ledger: Ledger
+    settings: Settings
+
+    def attempt(self, entry: LockEntry, location: Location) -> Observation:
+        tries = 1
+        while True:
+            try:
+                return self._receive(entry, location)
+            except Failed as failure:
+                # random only spreads waiting times; it never reaches what is chosen or written.
+                jitter = random.random()  # noqa: S311
+                decision = decide(failure.outcome, tries, failure.retry_after, datetime.now(UTC), jitter)
+                if decision.wait is None:
+                    return Observation(
+                        image_id=entry.image_id,
+                        location=str(location),
+                        outcome=failure.outcome,
+                        time=now(),
+                        status=failure.status,
+                        note=_joined(failure.note, decision.note),
+                    )
+                self.settings.sleep(decision.wait)
+                tries += 1
+
+    def _receive(self, entry: LockEntry, location: Location) -> Observation:
+        limits = self.settings.reach.limits
+        with self.opener.open(location) as transfer:
+            try:
+                with self.store.receive(transfer.pieces, max_bytes=limits.max_bytes) as received:
+                    observation = self._judged(entry, location, received, transfer)
+                    if observation.outcome.again is Again.DONE or observation.width is not None:
+                        self.store.keep(received, observation.format)
+                        self._record(location, observation, transfer)
+                    return observation
+            except TooLarge:
+                raise Failed(Outcome.TOO_LARGE, f"over {limits.max_bytes} bytes", status=transfer.status) from None
+
+    def _judged(self, entry: LockEntry, location: Location, received: Received, transfer: Transfer) -> Observation:
+        picture = None
+        if needs_decoding(entry, received.digests):
+            picture = examine(received.path, max_pixels=self.settings.reach.limits.max_pixels)
+        outcome, why = compare(entry, received.digests, picture)
+        facts = picture if isinstance(picture, PictureFacts) else header(received.path)
+        return Observation(
+            image_id=entry.image_id,
+            location=str(location),
+            outcome=outcome,
+            time=now(),
+            status=transfer.status,
+            digests=received.digests,
+            bytes=received.bytes,
+            note=_joined(why, transfer.note),
+            **_facts(facts),
+        )
+
+    def _record(self, location: Location, observation: Observation, transfer: Transfer) -> None:
+        if isinstance(location, Web):
+            self.ledger.append(
+                LedgerLine(
+                    location=str(location),
+                    sha256=observation.digests[IDENTITY],
+                    bytes=observation.bytes or 0,
+                    format=observation.format,
+                    etag=transfer.etag,
+                    time=observation.time,
+                )
+            )
 
 
 def _locations(entry: LockEntry, local: Mapping[str, Path]) -> Iterator[Location]:
@@ -95,103 +172,27 @@ def _locations(entry: LockEntry, local: Mapping[str, Path]) -> Iterator[Location
 def _from_store(entry: LockEntry, store: Store, given: Mapping[str, LedgerLine]) -> Observation | None:
     """An image that another plan already brought: by its locked digest, or by what its address gave."""
     sha256 = entry.digests.get(IDENTITY)
-    if sha256 is None and not entry.digests:
+    if not entry.digests:
         line = next((given[each] for each in entry.locations if each in given), None)
         sha256 = line.sha256 if line else None
     path = store.find(sha256) if sha256 else None
     if sha256 is None or path is None or not store.is_intact(path):
         return None
-    facts = header(path)
     return Observation(
         image_id=entry.image_id,
         location="store",
         outcome=Outcome.EXACT if entry.digests else Outcome.UNVERIFIED,
         time=now(),
-        digests={IDENTITY: sha256},
+        digests=digests_of_file(path),
         bytes=path.stat().st_size,
-        width=facts.width if facts else None,
-        height=facts.height if facts else None,
-        format=facts.format if facts else None,
         note="already in the store",
+        **_facts(header(path)),
     )
 
 
-def _attempt(
-    entry: LockEntry, location: Location, opener: Opener, store: Store, ledger: Ledger, settings: Settings
-) -> Observation:
-    attempt = 1
-    while True:
-        try:
-            return _receive(entry, location, opener, store, ledger, settings)
-        except Failed as failure:
-            # random only spreads waiting times; it never reaches what is chosen or written.
-            decision = decide(
-                failure.outcome,
-                attempt,
-                failure.retry_after,
-                datetime.now(UTC),
-                random.random(),  # noqa: S311
-            )
-            notes = [note for note in (failure.note, decision.note) if note]
-            if decision.wait is None:
-                return Observation(
-                    image_id=entry.image_id,
-                    location=str(location),
-                    outcome=failure.outcome,
-                    time=now(),
-                    status=failure.status,
-                    note="; ".join(notes) or None,
-                )
-            settings.sleep(decision.wait)
-            attempt += 1
+def _facts(picture: PictureFacts | None) -> dict[str, Any]:
+    return dict(picture.__dict__) if picture else {}
 
 
-def _receive(
-    entry: LockEntry, location: Location, opener: Opener, store: Store, ledger: Ledger, settings: Settings
-) -> Observation:
-    limits = settings.reach.limits
-    with opener.open(location) as transfer:
-        try:
-            with store.receive(transfer.pieces, max_bytes=limits.max_bytes) as received:
-                observation = _judged(entry, location, received, limits.max_pixels, transfer.status, transfer.note)
-                if observation.outcome.again is Again.DONE or observation.width is not None:
-                    store.keep(received, observation.format)
-                    if isinstance(location, Web):
-                        ledger.append(
-                            LedgerLine(
-                                str(location),
-                                received.digests[IDENTITY],
-                                received.bytes,
-                                observation.format,
-                                transfer.etag,
-                                observation.time,
-                            )
-                        )
-                return observation
-        except TooLarge:
-            raise Failed(Outcome.TOO_LARGE, f"over {limits.max_bytes} bytes", status=transfer.status) from None
-
-
-def _judged(
-    entry: LockEntry, location: Location, received: Received, max_pixels: int, status: int | None, note: str | None
-) -> Observation:
-    if needs_decoding(entry, received.digests):
-        picture = examine(received.path, max_pixels=max_pixels)
-    else:
-        picture = None
-    outcome, why = compare(entry, received.digests, picture)
-    facts = picture if isinstance(picture, PictureFacts) else header(received.path)
-    return Observation(
-        image_id=entry.image_id,
-        location=str(location),
-        outcome=outcome,
-        time=now(),
-        status=status,
-        digests=received.digests,
-        bytes=received.bytes,
-        width=facts.width if facts else None,
-        height=facts.height if facts else None,
-        format=facts.format if facts else None,
-        pixels=facts.pixels if facts else None,
-        note="; ".join(each for each in (why, note) if each) or None,
-    )
+def _joined(*notes: str | None) -> str | None:
+    return "; ".join(note for note in notes if note) or None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from hannun.schemas.errors import InputError
 from hannun.schemas.strict_json import dumps, loads
@@ -18,7 +18,7 @@ class Journal:
         self._path = path
         self._stream: Any = None
 
-    def __enter__(self) -> Journal:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -150,8 +150,10 @@ def parse(text: str) -> Location:
 
 
 def local_names(image_id: str, locations: tuple[str, ...]) -> list[str]:
-    """Names under which a user's own folder may hold the image: as each location calls the file, with
-    and without the folders of the image id."""
+    """Names under which a user's own folder may hold the image.
+
+    As each location calls the file, with and without the folders of the image id.
+    """
     name = image_id.partition(":")[2]
     parent = PurePosixPath(name).parent
     found: dict[str, None] = {}

@@ -108,7 +108,7 @@ def write_plan(folder: Path, recipe: Recipe, planned: Planned) -> bool:
         folder.mkdir(exist_ok=True)
         # The recipe goes last: a folder without it is not a plan.
         for name in (ROWS, LOCK, RECIPE):
-            os.replace(staging / name, folder / name)
+            (staging / name).replace(folder / name)
     except OSError as error:
         raise InputError(
             f"cannot be written: {error.strerror}", where=str(folder), todo="choose another --out"

@@ -95,7 +95,7 @@ class Store:
         final = self.path(received.digests[IDENTITY], format_name)
         with _explained(self.folder):
             final.parent.mkdir(parents=True, exist_ok=True)
-            os.replace(received.path, final)
+            received.path.replace(final)
         return final
 
 

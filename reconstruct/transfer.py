@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urljoin
 
 from hannun.reconstruct.address import Unusable, check_address
@@ -26,6 +26,7 @@ from hannun.schemas.errors import InputError
 from hannun.schemas.outcome import Outcome
 from hannun.schemas.table import parse_table
 from hannun.schemas.text import find_file, read_bytes
+from hannun.schemas.version import version
 
 _PIECE = 1 << 16
 _REDIRECTS = 5
@@ -70,8 +71,7 @@ class Reach:
 
     @property
     def user_agent(self) -> str:
-        version = importlib.metadata.version("hannun")
-        return f"hannun/{version}" + (f" ({self.contact})" if self.contact else "")
+        return f"hannun/{version()}" + (f" ({self.contact})" if self.contact else "")
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Opener:
         self._records: dict[str, dict[str, Path]] = {}
         self._session: Any = None
 
-    def __enter__(self) -> Opener:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import xxhash
-
 from hannun.schemas.errors import InputError
 
 IDENTITY = "sha256"

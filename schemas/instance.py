@@ -165,16 +165,16 @@ def _check_candidates(row: Mapping[str, Any], ids: list[Any], kinds: list[Any], 
     for each in repeated:
         what = "gold twice" if gold is not None and each == str(gold) else "duplicate candidate"
         say("duplicate-candidate", "candidates", f"{what}: {each}", "ten different images", f"{each} more than once")
-    in_range = isinstance(label, int) and not isinstance(label, bool) and 0 <= label < len(ids)
-    if label is not None and not in_range:
+    place = label if isinstance(label, int) and not isinstance(label, bool) and 0 <= label < len(ids) else None
+    if label is not None and place is None:
         say("label-range", "label", "gold place out of range", f"0 to {len(ids) - 1}", label)
     if any(kind is not None for kind in kinds):
         golds = kinds.count("gold")
         if golds != 1:
             say("gold-count", "candidates", f"{golds} candidates marked gold", "exactly 1", golds)
-    if gold is not None and in_range and ids[label] != gold:
+    if gold is not None and place is not None and ids[place] != gold:
         where = f"at place {ids.index(gold)}" if gold in ids else "absent from the candidates"
-        say("wrong-label", "label", f"gold is not at its place: it is {where}", f"{gold} at place {label}", ids[label])
+        say("wrong-label", "label", f"gold is not at its place: it is {where}", f"{gold} at place {place}", ids[place])
     elif gold is not None and gold not in ids:
         say("gold-absent", "candidates", "gold is absent from the candidates", gold, "no such candidate")
 
@@ -257,22 +257,22 @@ def _uneven_gold(rows: list[Mapping[str, Any]]) -> list[Violation]:
 
 
 def _unshared_candidates(groups: Mapping[Any, list[Mapping[str, Any]]], share_by: str) -> list[Violation]:
-    found = []
+    found: list[Violation] = []
     for key, group in groups.items():
         first = group[0]
         for row in group[1:]:
-            for field in ("candidates", "label", "spares", "split"):
-                if row.get(field) != first.get(field):
-                    found.append(
-                        Violation(
-                            "unshared",
-                            field,
-                            f"{field} differs among the wordings of {share_by} {key}",
-                            f"as in {first.get('id')}",
-                            f"another {field}",
-                            str(row.get("id")),
-                        )
-                    )
+            found += [
+                Violation(
+                    "unshared",
+                    field,
+                    f"{field} differs among the wordings of {share_by} {key}",
+                    f"as in {first.get('id')}",
+                    f"another {field}",
+                    str(row.get("id")),
+                )
+                for field in ("candidates", "label", "spares", "split")
+                if row.get(field) != first.get(field)
+            ]
     return found
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from hannun.schemas.errors import InputError
 
-BOM = "\ufeff"
+NEWLINE = b"\n"
 ZERO_WIDTH = frozenset("\u200b\u200c\u200d\u200e\u200f\u2060\u180e\u00ad\ufeff")
 """Characters that take no room on the page and are dropped before comparing."""
 
@@ -64,10 +64,11 @@ ODDITY_MEANINGS: dict[Oddity, str] = {
 
 @dataclass(frozen=True)
 class Comparison:
-    """Whether two texts are the same, and by which rule."""
+    """Whether two texts are the same, by which rule, and whether they look alike to a reader."""
 
     same: bool
     why: str
+    look_alike: bool = True
 
 
 @dataclass(frozen=True)
@@ -83,13 +84,13 @@ def nfc(text: str) -> str:
 
 
 def comparison_key(text: str) -> str:
-    """The form under which texts are compared: NFC, zero-width characters dropped.
+    r"""The form under which texts are compared: NFC, zero-width characters dropped.
 
     The joiner inside an emoji sequence or a joining script carries meaning and stays.
 
     Examples
     --------
-    >>> comparison_key("\\u1112\\u1161\\u11ab") == "한"
+    >>> comparison_key("\u1112\u1161\u11ab") == "한"
     True
     """
     text = nfc(text)
@@ -115,11 +116,11 @@ def compare_texts(a: str, b: str) -> Comparison:
         return Comparison(False, f"equal only under NFKC: {named or 'compatibility characters'}")
     if stripped[0] == stripped[1]:
         return Comparison(False, f"differ by characters that cannot be seen: {named}")
-    return Comparison(False, "different text" + (f"; also: {named}" if named else ""))
+    return Comparison(False, "different text" + (f"; also: {named}" if named else ""), look_alike=False)
 
 
 def oddities(text: str) -> list[tuple[Oddity, int]]:
-    """Every kind of oddity in a text, with the index of its first character (in `text`)."""
+    """Every kind of oddity in a text, with the index of its first character."""
     found: dict[Oddity, int] = {}
     normal = nfc(text)
     if normal != text:
@@ -131,63 +132,80 @@ def oddities(text: str) -> list[tuple[Oddity, int]]:
         return list(found.items())
     for place, char in enumerate(text):
         kind = _oddity_of(text, place, char)
-        if kind is Oddity.LONE_JAMO and Oddity.NOT_NFC in found:
-            # Decomposed text is made of these; only what NFC leaves behind is a lone jamo.
-            if not any(map(_is_conjoining_jamo, normal)):
-                continue
         if kind is not None:
             found.setdefault(kind, place)
+    # Decomposed text is made of conjoining jamo; only those that NFC leaves behind stand alone.
+    lone = next((place for place, char in enumerate(normal) if _is_conjoining_jamo(char)), None)
+    if lone is not None:
+        found[Oddity.LONE_JAMO] = lone
     return list(found.items())
 
 
-def decode(data: bytes, where: str) -> Decoded:
-    """Decode a UTF-8 file strictly.
-
-    A leading byte-order mark is dropped and noted. Anything else that is not plain UTF-8 is refused.
+def without_bom(data: bytes, where: str) -> tuple[bytes, tuple[str, ...]]:
+    """The bytes of a UTF-8 file without its leading byte-order mark, and a note where there was one.
 
     Raises
     ------
     InputError
-        Not UTF-8 (UTF-16 and UTF-32 named), NUL bytes, or a byte-order mark at the start of a later
-        line, as it is left by joining files.
+        The file is UTF-16 or UTF-32, or holds NUL bytes.
     """
     for mark, name in _UTF_BOMS:
         if data.startswith(mark):
             raise InputError(
                 f"not UTF-8 ({name})", where=where, expected="UTF-8", got=name, todo="save the file as UTF-8"
             )
-    notes: tuple[str, ...] = ()
-    if data.startswith(codecs.BOM_UTF8):
-        data = data[len(codecs.BOM_UTF8) :]
-        notes = ("BOM: a byte-order mark at the beginning was skipped",)
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            "not UTF-8" + _guess(data),
-            where=f"{where}, line {line}",
-            expected="UTF-8",
-            got=f"byte 0x{data[error.start]:02x} at offset {error.start}",
-            todo="save the file as UTF-8",
-        ) from None
-    if "\0" in text:
+    at = data.find(b"\0")
+    if at >= 0:
         raise InputError(
             "NUL character in a text file (UTF-16 without a mark, or not text)",
-            where=f"{where}, line {text.count(chr(10), 0, text.index(chr(0))) + 1}",
+            where=f"{where}, line {data.count(NEWLINE, 0, at) + 1}",
             expected="UTF-8 text",
             todo="save the file as UTF-8",
         )
-    at = 0 if text.startswith(BOM) else text.find("\n" + BOM)
-    if at >= 0 and BOM in text:
-        line = text.count("\n", 0, at + 1) + 1
+    if data.startswith(codecs.BOM_UTF8):
+        return data[len(codecs.BOM_UTF8) :], ("BOM: a byte-order mark at the beginning was skipped",)
+    return data, ()
+
+
+def decode_line(data: bytes, where: str) -> str:
+    """Decode one line strictly.
+
+    Raises
+    ------
+    InputError
+        Not UTF-8, or begun by a byte-order mark, as joining files leaves it.
+    """
+    if data.startswith(codecs.BOM_UTF8):
         raise InputError(
             "byte-order mark inside the file",
-            where=f"{where}, line {line}",
+            where=where,
             expected="a mark only at the very beginning",
-            got=f"U+FEFF at the start of line {line}",
+            got="U+FEFF at the start of the line",
             todo="it is left by joining files: remove it",
         )
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            "not UTF-8" + _guess(data),
+            where=where,
+            expected="UTF-8",
+            got=f"byte 0x{data[error.start]:02x} at byte {error.start} of the line",
+            todo="save the file as UTF-8",
+        ) from None
+
+
+def decode(data: bytes, where: str) -> Decoded:
+    """Decode a UTF-8 file strictly; a leading byte-order mark is dropped and noted.
+
+    Raises
+    ------
+    InputError
+        Not UTF-8 (UTF-16 and UTF-32 named), NUL bytes, or a byte-order mark at the start of a later line.
+    """
+    data, notes = without_bom(data, where)
+    lines = data.split(NEWLINE)
+    text = "\n".join(decode_line(line, f"{where}, line {number}") for number, line in enumerate(lines, 1))
     return Decoded(text, notes)
 
 
@@ -260,7 +278,8 @@ def find_file(folder: Path, name: str) -> tuple[Path, str | None] | None:
         here, note = same[0], True
     if not here.is_file():
         return None
-    return here, f"{name!r} is written {ascii(here.relative_to(folder).as_posix())} on disk" if note else None
+    written = ascii(here.relative_to(folder).as_posix())
+    return here, f"{name!r} is written {written} on disk" if note else None
 
 
 def _oddity_of(text: str, place: int, char: str) -> Oddity | None:
@@ -275,8 +294,6 @@ def _oddity_of(text: str, place: int, char: str) -> Oddity | None:
     if "\uff01" <= char <= "\uffdc":
         # Korean and Chinese typography uses some of these marks on purpose; letters and digits are accidents.
         return Oddity.FULL_WIDTH if unicodedata.category(char)[0] in "LN" else None
-    if _is_conjoining_jamo(char):
-        return Oddity.LONE_JAMO
     if unicodedata.category(char) == "Cc" and char not in "\t\n\r":
         return Oddity.CONTROL
     return None

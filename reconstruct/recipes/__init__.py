@@ -28,7 +28,7 @@ class RecipeModule(Protocol):
 
 def recipe_module(name: str) -> RecipeModule:
     """The recipe of that catalogue name."""
-    return cast(RecipeModule, importlib.import_module(f"hannun.reconstruct.recipes.{name}"))
+    return cast("RecipeModule", importlib.import_module(f"hannun.reconstruct.recipes.{name}"))
 
 
 def completed_options(module: RecipeModule, given: Mapping[str, str]) -> dict[str, int | str]:

@@ -23,7 +23,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(loading, name)
     if name == "__version__":
-        import importlib.metadata
+        from hannun.schemas.version import version
 
-        return importlib.metadata.version("hannun")
+        return version()
     raise AttributeError(f"module 'hannun' has no attribute {name!r}")

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import hannun
 from hannun.builders.folder import README, front_matter, readme, staged, write_splits
 from hannun.builders.pictures import Pictures
 from hannun.cards.card import card_body
@@ -31,6 +30,7 @@ from hannun.schemas.observation import Observation, by_image
 from hannun.schemas.outcome import Again, Outcome, is_accepted
 from hannun.schemas.plan import Planned, Recipe
 from hannun.schemas.strict_json import dump_lines, dumps
+from hannun.schemas.version import version
 
 PLAN = "plan"
 SUBSTITUTIONS = "substitutions.jsonl"
@@ -142,7 +142,7 @@ def report_of(state: State) -> dict[str, Any]:
         if (checked := state.verified.get(image_id)) is None or checked.problem is None
     }
     return make_report(
-        tool=f"hannun {hannun.__version__}",
+        tool=f"hannun {version()}",
         benchmark=state.benchmark.name,
         made=now(),
         rows=state.rows,

@@ -1,0 +1,1 @@
+"""The verbs of both commands, one file a verb."""

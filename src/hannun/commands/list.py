@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from hannun.commands import options
+from hannun.schemas.catalogue import Benchmark, SourceEntry
 from hannun.schemas.errors import ExitCode
 
 
@@ -23,32 +26,35 @@ def command(*, as_json: bool) -> ExitCode:
     for name in catalogue.names():
         benchmark = catalogue.benchmark(name)
         built = built_folder(name)
-        entries.append(
-            {
-                "name": name,
-                "title": benchmark.title,
-                "configs": [config.name for config in benchmark.configs],
-                "size": benchmark.size,
-                "licences": {"text": benchmark.text_licence.name, "images": benchmark.image_licence.name},
-                "sources": [{"name": s.name, "description": s.description} for s in benchmark.sources.values()],
-                "missing": [{"name": s.name, "to_do": s.by_hand} for s in missing_sources(benchmark.sources.values())],
-                "built": str(built) if (built / README).is_file() else None,
-            }
-        )
+        is_built = (built / README).is_file()
+        entries.append((benchmark, missing_sources(benchmark.sources.values()), str(built) if is_built else None))
     if as_json:
-        click.echo(dumps(entries))
+        click.echo(dumps([_as_json(*entry) for entry in entries]))
         return ExitCode.COMPLETE
-    out = screen.console()
-    for entry in entries:
-        made = screen.table(f"[bold]{entry['name']}[/]  {entry['title']}", "", "")
+    console = screen.console()
+    for benchmark, missing, folder in entries:
+        console.print(f"[bold]{benchmark.name}[/]  {benchmark.title}")
+        made = screen.table(None, "", "")
         made.show_header = False
-        made.add_row("configs", ", ".join(entry["configs"]))
-        made.add_row("size", entry["size"] or "not known")
-        made.add_row("text", entry["licences"]["text"])
-        made.add_row("images", entry["licences"]["images"])
-        made.add_row("from", ", ".join(source["name"] for source in entry["sources"]))
-        missing = [f"{each['name']}: {each['to_do']}" for each in entry["missing"]]
-        made.add_row("missing", "; ".join(missing) or "nothing")
-        made.add_row("built", entry["built"] or "not yet")
-        out.print(made)
+        made.add_row("  configs", ", ".join(config.name for config in benchmark.configs))
+        made.add_row("  size", benchmark.size or "not known")
+        made.add_row("  text", benchmark.text_licence.name)
+        made.add_row("  images", benchmark.image_licence.name)
+        made.add_row("  from", ", ".join(benchmark.sources))
+        made.add_row("  missing", "; ".join(f"{each.name}: {each.by_hand}" for each in missing) or "nothing")
+        made.add_row("  built", folder or "not yet")
+        console.print(made)
     return ExitCode.COMPLETE
+
+
+def _as_json(benchmark: Benchmark, missing: list[SourceEntry], folder: str | None) -> dict[str, Any]:
+    return {
+        "name": benchmark.name,
+        "title": benchmark.title,
+        "configs": [config.name for config in benchmark.configs],
+        "size": benchmark.size,
+        "licences": {"text": benchmark.text_licence.name, "images": benchmark.image_licence.name},
+        "sources": [{"name": each.name, "description": each.description} for each in benchmark.sources.values()],
+        "missing": [{"name": each.name, "to_do": each.by_hand} for each in missing],
+        "built": folder,
+    }

@@ -96,7 +96,7 @@ def _exit_code(group: click.Group, name: str) -> int:
 
 def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001
     if value:
-        import hannun
+        from hannun.schemas import version
 
-        click.echo(hannun.__version__)
+        click.echo(version.version())
         ctx.exit()

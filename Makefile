@@ -1,0 +1,37 @@
+# Each target does its own set-up; `make help` lists them.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+DEMO ?= demo
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format bench clean
+
+help:  ## List the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  \1|/' | column -t -s '|'
+
+$(BIN)/hannun: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[kona,dev]'
+	@touch $(BIN)/hannun
+
+demo: $(BIN)/hannun  ## Rebuild KoNA from its sources, check it, load it, print a row
+	@PATH="$(abspath $(BIN)):$$PATH" sh tests/demo.sh "$(DEMO)"
+
+test: $(BIN)/hannun  ## Run the tests (no network)
+	$(BIN)/python -m pytest
+
+check:  ## Lint, types and floors, over the installed wheel
+	sh tests/check.sh "$(PYTHON)"
+
+format: $(BIN)/hannun  ## Format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(BIN)/hannun  ## Measure against peers (see benchmarks/)
+	$(BIN)/python benchmarks/startup.py
+
+clean:  ## Remove what the targets made
+	rm -rf $(VENV) .check-venv build dist $(DEMO) *.egg-info

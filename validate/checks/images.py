@@ -1,0 +1,113 @@
+"""Checks of image cells: bytes there, decodable in full, equal to the lock; paths bare names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hannun.reconstruct.compare import compare
+from hannun.reconstruct.picture import PictureFacts, PictureProblem, examine
+from hannun.schemas.digest import IDENTITY, digests_of
+from hannun.schemas.lock import LockEntry
+from hannun.schemas.outcome import Outcome
+from hannun.validate.finding import Finding, finding
+from hannun.validate.reader import Row
+
+_ALL = (IDENTITY, "sha1", "md5", "xxh3_128", "xxh64")
+
+
+class ImageChecks:
+    """Checks the image cells of rows; each different picture is decoded once.
+
+    `lock` is the image lock by image id, or None where there is none to compare with.
+    """
+
+    def __init__(self, lock: Mapping[str, LockEntry] | None) -> None:
+        self._lock = lock
+        self._decoded: dict[str, PictureFacts | PictureProblem] = {}
+
+    def check(self, row: Row) -> Iterator[Finding]:
+        cells = list(_cells(row.values))
+        candidates = row.values.get("candidates")
+        images = row.values.get("images")
+        ids: list[str | None] = [None] * len(cells)
+        if isinstance(images, list) and isinstance(candidates, list):
+            if len(images) != len(candidates):
+                yield finding(
+                    "image-count",
+                    row.at("images"),
+                    "not one image for each candidate",
+                    expected=str(len(candidates)),
+                    found=str(len(images)),
+                )
+            else:
+                by_field = {f"images[{place}]": each["image_id"] for place, each in enumerate(candidates)}
+                ids = [by_field.get(field) for field, _ in cells]
+        for (field, cell), image_id in zip(cells, ids, strict=True):
+            yield from self._check_cell(row, field, cell, image_id)
+
+    def _check_cell(self, row: Row, field: str, cell: Any, image_id: str | None) -> Iterator[Finding]:
+        place = row.at(field)
+        named = f" ({image_id})" if image_id else ""
+        path = cell.get("path") if isinstance(cell, dict) else None
+        if path and ("/" in path or "\\" in path):
+            yield finding("image-path", place, f"a path, not a name{named}", expected="a bare file name", found=path)
+        data = cell.get("bytes") if isinstance(cell, dict) else cell
+        if not data:
+            what = "no image" if cell is None else "empty bytes" if data == b"" else "no bytes, only a path"
+            yield finding("image-bytes", place, what + named)
+            return
+        digests = digests_of(data, _ALL)
+        picture = self._decoded.get(digests[IDENTITY])
+        if picture is None:
+            picture = self._decoded[digests[IDENTITY]] = examine(data)
+        entry = None
+        if self._lock is not None and image_id is not None:
+            entry = self._lock.get(image_id)
+            if entry is None:
+                yield finding("image-unlocked", place, f"{image_id} is not in the lock")
+        outcome = None
+        if entry is not None:
+            outcome, why = compare(entry, digests, picture)
+            if outcome not in (Outcome.EXACT, Outcome.UNVERIFIED) and not isinstance(picture, PictureProblem):
+                yield finding(
+                    "image-lock",
+                    place,
+                    f"{image_id} is not the locked picture: {outcome.value}" + (f", {why}" if why else ""),
+                    expected=_named(entry.digests),
+                    found=_named(digests),
+                )
+        if isinstance(picture, PictureProblem):
+            rule = "image-cut" if outcome is Outcome.EXACT else "image-decodes"
+            expected = _named(entry.digests) if entry is not None else None
+            yield finding(
+                rule, place, f"{picture.outcome.value}: {picture.note}{named}", expected=expected, found=_named(digests)
+            )
+
+
+def check_locked(row: Row, lock: Mapping[str, LockEntry]) -> Iterator[Finding]:
+    """Findings where a row names an image that is not in the lock."""
+    for field in ("candidates", "spares"):
+        for each in row.values.get(field) or ():
+            image_id = each.get("image_id") if isinstance(each, dict) else each
+            if image_id not in lock:
+                yield finding("image-unlocked", row.at(field), f"{image_id} is not in the lock")
+
+
+def _cells(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Image cells of a row, by field: structs of bytes and path, and plain bytes."""
+    if isinstance(value, bytes) or (isinstance(value, dict) and set(value) == {"bytes", "path"}):
+        yield path, value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            if inner is None and name in ("image", "images"):
+                yield (f"{path}.{name}" if path else name), None
+            else:
+                yield from _cells(inner, f"{path}.{name}" if path else str(name))
+    elif isinstance(value, list):
+        for place, inner in enumerate(value):
+            yield from _cells(inner, f"{path}[{place}]")
+
+
+def _named(digests: Mapping[str, str]) -> str:
+    return next((f"{name}:{digests[name]}" for name in _ALL if name in digests), "no digest")

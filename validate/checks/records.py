@@ -1,0 +1,43 @@
+"""Checks of records against the JSON Schema of their benchmark, and of tables against its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from hannun.builders.features import arrow_schema
+from hannun.schemas.json_schema import problems
+from hannun.validate.finding import Finding, Place, finding
+from hannun.validate.reader import Row
+
+
+def check_record(row: Row, schema: str) -> Iterator[Finding]:
+    """Findings where a row breaks its schema; image cells are left to the image checks."""
+    for path, message in problems(schema, row.values):
+        yield finding("schema", row.at(path.removeprefix("$.").removeprefix("$")), message)
+
+
+def check_columns(place: Place, path: Path, record: str) -> Iterator[Finding]:
+    """Findings where a parquet file does not have the columns and types of its record."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    expected = arrow_schema(record)
+    try:
+        got = pq.read_schema(path)
+    except (pa.ArrowException, OSError):
+        return  # the reader says so
+    for column in expected:
+        if column.name not in got.names:
+            yield finding("columns", place, f"no column {column.name!r}", expected=str(column.type))
+        elif got.field(column.name).type != column.type:
+            yield finding(
+                "columns",
+                place,
+                f"column {column.name!r} has another type",
+                expected=str(column.type),
+                found=str(got.field(column.name).type),
+            )
+    for name in got.names:
+        if name not in expected.names:
+            yield finding("columns", place, f"column {name!r} is not in the record's schema")

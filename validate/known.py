@@ -1,0 +1,132 @@
+"""Validation of a plan folder or a built folder of a benchmark that the catalogue knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from hannun.reconstruct.plan_folder import LOCK, RECIPE, ROWS
+from hannun.schemas import catalogue
+from hannun.schemas.errors import InputError
+from hannun.schemas.lock import LockEntry
+from hannun.schemas.strict_json import load
+from hannun.validate.checks.card import card_of, check_counts, data_files
+from hannun.validate.checks.images import ImageChecks, check_locked
+from hannun.validate.checks.records import check_columns, check_record
+from hannun.validate.checks.rows import RowChecks, same_rows
+from hannun.validate.checks.texts import check_texts
+from hannun.validate.finding import Finding, Place, Unchecked, finding
+from hannun.validate.reader import Row, rows_of
+from hannun.validate.result import Part, Result
+
+
+class KnownFolder:
+    """One folder under validation; everything is said into `result`."""
+
+    def __init__(self, result: Result, folder: Path) -> None:
+        self._result = result
+        self._folder = folder
+
+    def validate(self) -> None:
+        """Check the folder: recipe, lock, rows, and where it is a build its tables, pictures and card."""
+        recipe = self._recipe()
+        if recipe is None or recipe["benchmark"] not in catalogue.names():
+            self._result.unchecked.append(Unchecked("everything else", f"{RECIPE} names no known benchmark"))
+            return
+        benchmark = catalogue.benchmark(recipe["benchmark"])
+        lock = self._lock()
+        written = list(self._rows(Place(ROWS), self._folder / ROWS))
+        for row in written:
+            self._result.add(Part.SCHEMA, check_record(row, "instance"))
+        checks = RowChecks(split_by=benchmark.split_by, share_by=benchmark.share_by)
+        if (self._folder / "README.md").exists() or any(self._folder.glob("*/*.parquet")):
+            self._check_build(benchmark, lock, written, checks)
+        else:
+            why = "a plan holds none: sage-reconstruct verify checks them"
+            self._result.unchecked.append(Unchecked("pictures", why))
+            for row in written:
+                self._check_row(row, checks)
+                self._result.add(Part.ROWS, check_locked(row, lock))
+        self._result.rows = checks.count or len(written)
+        self._result.add(Part.ROWS, checks.finish())
+        self._result.baselines |= checks.baselines()
+
+    def _check_build(
+        self, benchmark: catalogue.Benchmark, lock: dict[str, LockEntry], written: list[Row], checks: RowChecks
+    ) -> None:
+        card = card_of(self._folder)
+        images = ImageChecks(lock)
+        counts: dict[tuple[str, str], int] = {}
+        tables: dict[str, dict[str, Any]] = {}
+        for config, split, path in self._tables(card):
+            place = Place(path.relative_to(self._folder).as_posix(), config, split)
+            self._result.add(Part.SCHEMA, check_columns(place, path, benchmark.record))
+            for row in self._rows(place, path):
+                counts[config, split] = counts.get((config, split), 0) + 1
+                self._result.add(Part.SCHEMA, check_record(row, benchmark.record))
+                self._check_row(row, checks)
+                self._result.add(Part.IMAGES, images.check(row))
+                tables[str(row.values.get("id"))] = {k: v for k, v in row.values.items() if k != "images"}
+        if isinstance(card, dict):
+            self._result.add(Part.SCHEMA, check_counts(card, counts))
+        expected = (row.values for row in written if "id" in row.values)
+        self._result.add(Part.ROWS, same_rows(Place(ROWS), expected, tables))
+
+    def _check_row(self, row: Row, checks: RowChecks) -> None:
+        self._result.add(Part.ROWS, checks.check(row))
+        self._result.add(Part.ROWS, check_texts(row))
+
+    def _tables(self, card: dict[str, Any] | Finding) -> Iterator[tuple[str, str, Path]]:
+        if isinstance(card, Finding):
+            self._result.findings.append(card)
+            for path in sorted(self._folder.glob("*/*.parquet")):
+                yield path.parent.name, path.name.partition("-")[0], path
+            return
+        for entry in data_files(self._folder, card):
+            if isinstance(entry, Finding):
+                self._result.findings.append(entry)
+            else:
+                yield entry
+
+    def _rows(self, place: Place, path: Path) -> Iterator[Row]:
+        """Rows of a file; what cannot be read becomes findings."""
+        before = len(self._result.findings)
+        count = 0
+        try:
+            for row in rows_of(place, path):
+                if isinstance(row, Finding):
+                    self._result.findings.append(row)
+                else:
+                    count += 1
+                    yield row
+        except InputError as error:
+            rule = "damaged-file" if path.is_file() else "missing-file"
+            self._result.findings.append(finding(rule, place, error.what, found=error.got))
+            return
+        if count == 0 and len(self._result.findings) == before:
+            self._result.findings.append(finding("no-rows", place, "no rows"))
+
+    def _recipe(self) -> dict[str, Any] | None:
+        try:
+            value = load(self._folder / RECIPE)
+        except InputError as error:
+            self._result.findings.append(finding("broken-line", Place(RECIPE), error.what, found=error.got))
+            return None
+        found = list(check_record(Row(Place(RECIPE), value), "recipe"))
+        self._result.findings += found
+        return None if found else value
+
+    def _lock(self) -> dict[str, LockEntry]:
+        lock: dict[str, LockEntry] = {}
+        for row in self._rows(Place(LOCK), self._folder / LOCK):
+            problems = list(check_record(row, "lock"))
+            self._result.add(Part.SCHEMA, problems)
+            if problems:
+                continue
+            entry = LockEntry.from_json(row.values)
+            if entry.image_id in lock:
+                place = Place(LOCK, row=row.place.row, field="image_id")
+                self._result.findings.append(finding("duplicate-id", place, f"{entry.image_id} twice in the lock"))
+            lock[entry.image_id] = entry
+        return lock

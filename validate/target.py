@@ -1,0 +1,47 @@
+"""What is validated: a built folder, a plan folder, any folder of tables, or one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hannun.reconstruct.home import built_folder
+from hannun.reconstruct.plan_folder import RECIPE
+from hannun.schemas import catalogue
+from hannun.schemas.errors import InputError
+from hannun.validate.known import KnownFolder
+from hannun.validate.reader import GivenDialect
+from hannun.validate.result import Part, Result
+from hannun.validate.tables import validate_file, validate_folder
+
+
+def validate(target: str, *, part: Part = Part.ALL, dialect: GivenDialect = None) -> Result:
+    """Check a path or a benchmark's name.
+
+    Raises
+    ------
+    InputError
+        There is nothing at the path, or it is of no kind that is read.
+    """
+    path = _path_of(target)
+    result = Result(target, part)
+    if path.is_file():
+        validate_file(result, path, dialect)
+    elif (path / RECIPE).is_file():
+        KnownFolder(result, path).validate()
+    else:
+        validate_folder(result, path, dialect)
+    return result
+
+
+def _path_of(target: str) -> Path:
+    path = Path(target)
+    if path.exists():
+        return path
+    if target in catalogue.names():
+        built = built_folder(target)
+        if built.is_dir():
+            return built
+        raise InputError(f"{target} is not built here", where=str(built), todo=f"hannun build {target}")
+    raise InputError(
+        "no such file or folder", where=target, expected="a path, or one of " + ", ".join(catalogue.names())
+    )
