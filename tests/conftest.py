@@ -1,0 +1,66 @@
+"""Fixtures: every cache in a temporary folder, a built KoNA, commands as real processes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SHARED = ROOT.parent / "shared"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No test reads or writes a cache of the person who runs it."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HANNUN_HOME", str(home / "hannun"))
+        # datasets reads these when it is imported, so no test module imports it at its top.
+        patch.setenv("HF_HOME", str(home / "hf"))
+        patch.setenv("HF_HUB_OFFLINE", "1")
+        for name in [name for name in os.environ if name.startswith("HANNUN_") and name != "HANNUN_HOME"]:
+            patch.delenv(name)
+        yield
+
+
+@pytest.fixture
+def run() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run `hannun` or `sage-reconstruct` as a process; the exit code is not checked."""
+
+    def call(command: str, *arguments: object, **more: object) -> subprocess.CompletedProcess[str]:
+        program = Path(sys.executable).with_name(command)
+        return subprocess.run(
+            [program, *map(str, arguments)], check=False, capture_output=True, text=True, timeout=120, **more
+        )
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def built_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A built KoNA that no test may change."""
+    folder = tmp_path_factory.mktemp("built") / "kona"
+    program = Path(sys.executable).with_name("sage-reconstruct")
+    subprocess.run([program, "run", "kona", "--out", folder, "--quiet"], check=True)
+    return folder
+
+
+@pytest.fixture
+def built(built_once: Path, tmp_path: Path) -> Path:
+    """A built KoNA of one's own, to damage."""
+    return shutil.copytree(built_once, tmp_path / "kona")
+
+
+@pytest.fixture(scope="session")
+def shared_cases() -> Path:
+    """Inputs from public bug reports, where they are at hand."""
+    cases = SHARED / "cases"
+    if not cases.is_dir():
+        pytest.skip("shared/cases is not at hand")
+    return cases
