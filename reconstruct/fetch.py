@@ -25,6 +25,10 @@ from hannun.schemas.outcome import Again, Outcome, is_accepted
 from hannun.schemas.text import find_file
 
 
+# What decodes or is exact is kept, so that a report can show what came in place of the expected picture.
+_KEPT = frozenset({*(each for each in Outcome if each.again is Again.DONE), Outcome.CHANGED, Outcome.DIFFERENT})
+
+
 @dataclass(frozen=True)
 class Settings:
     """How to fetch. `local` maps an image id's namespace to a folder of the user."""
@@ -119,7 +123,7 @@ class _Worker:
             try:
                 with self.store.receive(transfer.pieces, max_bytes=limits.max_bytes) as received:
                     observation = self._judged(entry, location, received, transfer)
-                    if observation.outcome.again is Again.DONE or observation.width is not None:
+                    if observation.outcome in _KEPT:
                         self.store.keep(received, observation.format)
                         self._record(location, observation, transfer)
                     return observation

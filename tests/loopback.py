@@ -1,0 +1,98 @@
+"""An HTTP server on loopback that answers as a table says, and remembers what it was asked."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass
+class Answer:
+    """How one request is answered.
+
+    `length` declares another Content-Length than the body's (None: none at all); `drip` sends a byte
+    every so many seconds; `reset` breaks the connection after the body.
+    """
+
+    body: bytes = b""
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    length: int | None | str = "true"
+    drip: float = 0.0
+    reset: bool = False
+    chunked_cut: bool = False
+
+
+class Server:
+    """Answers by path; the last answer of a path repeats."""
+
+    def __init__(self, port: int) -> None:
+        self.address = f"http://127.0.0.1:{port}"
+        self.answers: dict[str, list[Answer]] = {}
+        self.asked: list[tuple[str, dict[str, str]]] = []
+
+    def answer(self, path: str, *answers: Answer) -> str:
+        """Set the answers of a path; its address."""
+        self.answers[path] = list(answers)
+        return self.address + path
+
+    def count(self, path: str) -> int:
+        return sum(1 for asked, _ in self.asked if asked == path)
+
+
+@contextmanager
+def serving() -> Iterator[Server]:
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            pass
+
+        def do_GET(self) -> None:
+            server.asked.append((self.path, {k.lower(): v for k, v in self.headers.items()}))
+            answers = server.answers.get(self.path)
+            answer = Answer(status=404) if not answers else answers.pop(0) if len(answers) > 1 else answers[0]
+            with suppress(BrokenPipeError, ConnectionResetError):
+                self._send(answer)
+
+        def _send(self, answer: Answer) -> None:
+            self.send_response(answer.status)
+            for name, value in answer.headers.items():
+                self.send_header(name, value)
+            if answer.chunked_cut:
+                self.send_header("Transfer-Encoding", "chunked")
+            elif answer.length == "true":
+                self.send_header("Content-Length", str(len(answer.body)))
+            elif answer.length is not None:
+                self.send_header("Content-Length", str(answer.length))
+            self.send_header("Connection", "close")
+            self.end_headers()
+            if answer.chunked_cut:
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(answer.body), answer.body))
+            elif answer.drip:
+                for n in range(len(answer.body)):
+                    self.wfile.write(answer.body[n : n + 1])
+                    time.sleep(answer.drip)
+            else:
+                self.wfile.write(answer.body)
+            if answer.reset:
+                self.wfile.flush()
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                self.connection.close()
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    http.daemon_threads = True
+    server = Server(http.server_address[1])
+    thread = threading.Thread(target=http.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        http.shutdown()
+        http.server_close()
+        thread.join()
