@@ -26,7 +26,7 @@ from hannun.schemas.table import Table, TableRow, parse_table
 from hannun.schemas.text import nfc
 
 VERSION = 1
-OPTIONS = {"seed": 2026}
+OPTIONS = {"seed": 1}
 
 PLACEHOLDER = "[명사]"
 """Stands for the noun in neutralized wordings; it is read 명사, so particles follow a vowel."""
