@@ -13,6 +13,7 @@ from hannun.schemas.outcome import Outcome
 from hannun.validate.finding import Finding, finding
 from hannun.validate.reader import Row
 
+_COLUMNS = ("image", "images")
 _ALL = (IDENTITY, "sha1", "md5", "xxh3_128", "xxh64")
 
 
@@ -94,19 +95,18 @@ def check_locked(row: Row, lock: Mapping[str, LockEntry]) -> Iterator[Finding]:
                 yield finding("image-unlocked", row.at(field), f"{image_id} is not in the lock")
 
 
-def _cells(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Image cells of a row, by field: structs of bytes and path, and plain bytes."""
+def _cells(value: Any, path: str = "", *, named: bool = False) -> Iterator[tuple[str, Any]]:
+    """Image cells of a row, by field: structs of bytes and path, plain bytes, nulls in image columns."""
     if isinstance(value, bytes) or (isinstance(value, dict) and set(value) == {"bytes", "path"}):
         yield path, value
+    elif value is None and named:
+        yield path, None
     elif isinstance(value, dict):
         for name, inner in value.items():
-            if inner is None and name in ("image", "images"):
-                yield (f"{path}.{name}" if path else name), None
-            else:
-                yield from _cells(inner, f"{path}.{name}" if path else str(name))
+            yield from _cells(inner, f"{path}.{name}" if path else str(name), named=name in _COLUMNS)
     elif isinstance(value, list):
         for place, inner in enumerate(value):
-            yield from _cells(inner, f"{path}[{place}]")
+            yield from _cells(inner, f"{path}[{place}]", named=named)
 
 
 def _named(digests: Mapping[str, str]) -> str:
