@@ -24,7 +24,7 @@ class Answer:
     body: bytes = b""
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
-    length: int | None | str = "true"
+    length: int | str | None = "true"
     drip: float = 0.0
     reset: bool = False
     chunked_cut: bool = False

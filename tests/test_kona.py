@@ -11,13 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hannun.pipeline import PlanRequest, make_plan
 from hannun.reconstruct.recipes.kona import PLACEHOLDER, Tables, choose, plan, read_tables, unmarked
 from hannun.reconstruct.source import Source, open_sources
 from hannun.schemas import catalogue
 from hannun.schemas.errors import InputError, SourceError
 from hannun.schemas.instance import Instance, config_of
 from hannun.schemas.plan import Drop, Planned
+
+from hannun.pipeline import PlanRequest, make_plan
 
 BENCHMARK = catalogue.benchmark("kona")
 NAMES = ("senses", "queries", "depictions", "confusables")

@@ -8,8 +8,8 @@ from hannun.reconstruct.picture import PictureFacts, PictureProblem, examine, he
 from hannun.schemas.digest import digests_of
 from hannun.schemas.lock import LockEntry
 from hannun.schemas.outcome import Outcome, best, is_accepted
-from PIL import Image
 from pictures import encoded, jpeg, png
+from PIL import Image
 
 
 def pixels(data: bytes) -> str:
