@@ -36,9 +36,8 @@ def main() -> None:
     medians = {name: statistics.median(each) for name, each in seconds.items()}
     bare = medians["bare Python"]
     for name, median in medians.items():
-        print(
-            f"{name:<26}{median * 1000:7.1f} ms CPU  {(median - bare) * 1000:+7.1f} ms  {median / bare:5.1f} x bare Python"
-        )
+        above = (median - bare) * 1000
+        print(f"{name:<26}{median * 1000:7.1f} ms CPU  {above:+7.1f} ms  {median / bare:5.1f} x bare Python")
 
 
 if __name__ == "__main__":

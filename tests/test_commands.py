@@ -46,8 +46,10 @@ def test_help_and_import_load_nothing_heavy() -> None:
     for action in (
         "import hannun",
         "from hannun.commands.main import LazyGroup",
-        "from click.testing import CliRunner; from hannun.commands import main as m;"
-        " CliRunner().invoke(m.LazyGroup(m._RECONSTRUCT, name='x'), ['--help'])",
+        (
+            "from click.testing import CliRunner; from hannun.commands import main as m;"
+            " CliRunner().invoke(m.LazyGroup(m._RECONSTRUCT, name='x'), ['--help'])"
+        ),
     ):
         loaded = subprocess.run(
             [sys.executable, "-c", code.format(action)], check=True, capture_output=True, text=True
