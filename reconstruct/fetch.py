@@ -14,9 +14,10 @@ from hannun.reconstruct.compare import compare, needs_decoding
 from hannun.reconstruct.decide import decide
 from hannun.reconstruct.ledger import Ledger, LedgerLine
 from hannun.reconstruct.location import Local, Location, Web, local_names, parse
+from hannun.reconstruct.opener import Opener
 from hannun.reconstruct.picture import PictureFacts, examine, header
 from hannun.reconstruct.store import Received, Store, TooLarge
-from hannun.reconstruct.transfer import Failed, Opener, Reach, Transfer
+from hannun.reconstruct.transfer import Failed, Reach, Transfer
 from hannun.schemas.digest import IDENTITY, digests_of_file
 from hannun.schemas.instant import now
 from hannun.schemas.lock import LockEntry

@@ -64,6 +64,12 @@ class State:
         return accepted_images(self.observed, self.verified)
 
     @property
+    def outcomes(self) -> list[Outcome]:
+        """The outcome of each image of the lock, in its order."""
+        seen = self.seen
+        return [seen[e.image_id].outcome if e.image_id in seen else Outcome.PENDING for e in self.lock]
+
+    @property
     def accepted(self) -> int:
         """Number of images that may be built."""
         return sum(

@@ -26,7 +26,6 @@ from hannun.schemas.errors import ExitCode
 @options.fetching
 @options.policy
 @options.store
-@options.fast
 @click.option(
     "--register/--no-register", default=True, show_default=True, help='Answer load_dataset("hannun/NAME", CONFIG) too.'
 )

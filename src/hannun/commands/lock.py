@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from hannun.commands import options
 from hannun.schemas.errors import ExitCode
+
+if TYPE_CHECKING:
+    from hannun.reconstruct.resolve import Policy
+    from hannun.reconstruct.store import Store
 
 
 @click.command()
@@ -26,11 +31,8 @@ def command(
     folder: Path,
     out: Path | None,
     replace: tuple[str, ...],
-    store: Path | None,
-    accept: tuple[str, ...],
-    locked: bool,
-    on_missing: str,
-    false_negatives: str,
+    policy: Policy,
+    store: Store,
     quiet: bool,
 ) -> ExitCode:
     """Write a lock with its nulls filled from what was observed.
@@ -43,9 +45,7 @@ def command(
     from hannun.schemas.strict_json import dump_lines
 
     plan = PlanFolder.at(folder)
-    opened = options.make_store(store)
-    policy = options.make_policy(accept, locked, on_missing, false_negatives)
-    entries = pipeline.complete_lock(pipeline.state_of(plan, opened, policy), opened, replace=replace)
+    entries = pipeline.complete_lock(pipeline.state_of(plan, store, policy), store, replace=replace)
     target = out or plan.folder / "completed.lock.jsonl"
     temporary = target.with_name(target.name + ".part")
     temporary.write_text(dump_lines(entry.to_json() for entry in entries), encoding="utf-8")

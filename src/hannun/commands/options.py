@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
-
-if TYPE_CHECKING:
-    from hannun.reconstruct.fetch import Settings
-    from hannun.reconstruct.resolve import Policy
-    from hannun.reconstruct.store import Store
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -53,10 +49,6 @@ def _all(*options: Callable[[F], F]) -> Callable[[F], F]:
 out = _option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder to write.")
 as_json = _option("--json", "as_json", is_flag=True, help="JSON on standard output.")
 quiet = _option("--quiet", is_flag=True, help="Say nothing but errors.")
-store = _option(
-    "--store", type=click.Path(path_type=Path, file_okay=False), help="Image store (default: $HANNUN_HOME/store)."
-)
-fast = _option("--fast", is_flag=True, help="Trust stored files without hashing all their bytes.")
 
 sources = _option(
     "--source", "sources", multiple=True, callback=_existing, metavar="NAME=PATH", help="A source that you have."
@@ -70,77 +62,101 @@ planning = _all(
         help="A completed lock: its digests are expected too.",
     ),
 )
-fetching = _all(
-    _option(
-        "--local", multiple=True, callback=_existing, metavar="NAME=DIR", help="Images that you have, as coco=DIR."
-    ),
-    _option("--contact", metavar="you@lab.org", help="Goes into the User-Agent; some hosts demand it."),
-    _option("--deadline", type=click.FloatRange(min=1), default=300.0, show_default=True, help="Seconds an image."),
-    _option("--max-bytes", type=click.IntRange(min=1), default=512 << 20, show_default=True, help="Bytes an image."),
-    _option(
-        "--max-pixels", type=click.IntRange(min=1), default=250_000_000, show_default=True, help="Pixels an image."
-    ),
-    _option("--limit", type=click.IntRange(min=1), help="Work on so many images only."),
-    _option("--retry", is_flag=True, help="Ask again also where the answer was final."),
-    _option("--allow-private", is_flag=True, help="Allow private and loopback addresses (for tests)."),
-)
-policy = _all(
-    _option(
-        "--accept",
-        multiple=True,
-        type=click.Choice(["same-pixels", "similar"]),
-        help="Accept more than equal bytes.",
-    ),
-    _option("--locked", is_flag=True, help="An image without a locked digest is a failure."),
-    _option(
-        "--on-missing",
-        type=click.Choice(["drop", "substitute", "fail"]),
-        default="drop",
-        show_default=True,
-        help="What a missing negative does to its instance.",
-    ),
-    _option(
-        "--false-negatives",
-        type=click.Choice(["report", "substitute"]),
-        default="report",
-        show_default=True,
-        help="What happens to a negative that is the gold's picture.",
-    ),
-)
 folder = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 benchmark = click.argument("name", metavar="NAME")
 
 
-def make_policy(accept: tuple[str, ...], locked: bool, on_missing: Any, false_negatives: Any) -> Policy:  # noqa: FBT001
-    """The policy that the options of `policy` describe."""
-    from hannun.reconstruct.resolve import Policy
-    from hannun.schemas.outcome import Outcome
+def store(function: F) -> F:
+    """`--store`, given to the verb as an opened `Store`."""
 
-    return Policy(frozenset(Outcome(each) for each in accept), locked, on_missing, false_negatives)
+    @functools.wraps(function)
+    def call(*, store: Path | None, **rest: Any) -> Any:
+        from hannun.reconstruct.home import store_folder
+        from hannun.reconstruct.store import Store
+
+        return function(store=Store(store or store_folder()), **rest)
+
+    option = _option(
+        "--store", type=click.Path(path_type=Path, file_okay=False), help="Image store (default: $HANNUN_HOME/store)."
+    )
+    return option(cast("F", call))
 
 
-def make_store(folder: Path | None) -> Store:
-    from hannun.reconstruct.home import store_folder
-    from hannun.reconstruct.store import Store
+def policy(function: F) -> F:
+    """What may be built, given to the verb as a `Policy`."""
 
-    return Store(folder or store_folder())
+    @functools.wraps(function)
+    def call(*, accept: tuple[str, ...], locked: bool, on_missing: Any, false_negatives: Any, **rest: Any) -> Any:
+        from hannun.reconstruct.resolve import Policy
+        from hannun.schemas.outcome import Outcome
+
+        accepted = frozenset(Outcome(each) for each in accept)
+        return function(policy=Policy(accepted, locked, on_missing, false_negatives), **rest)
+
+    options = _all(
+        _option(
+            "--accept",
+            multiple=True,
+            type=click.Choice(["same-pixels", "similar"]),
+            help="Accept more than equal bytes.",
+        ),
+        _option("--locked", is_flag=True, help="An image without a locked digest is a failure."),
+        _option(
+            "--on-missing",
+            type=click.Choice(["drop", "substitute", "fail"]),
+            default="drop",
+            show_default=True,
+            help="What a missing negative does to its instance.",
+        ),
+        _option(
+            "--false-negatives",
+            type=click.Choice(["report", "substitute"]),
+            default="report",
+            show_default=True,
+            help="What happens to a negative that is the gold's picture.",
+        ),
+    )
+    return options(cast("F", call))
 
 
-def make_settings(
-    *,
-    sources: dict[str, Path],
-    local: dict[str, Path],
-    contact: str | None,
-    deadline: float,
-    max_bytes: int,
-    max_pixels: int,
-    allow_private: bool,
-    fast: bool,
-) -> Settings:
-    """The settings that the options of `fetching` describe."""
-    from hannun.reconstruct.fetch import Settings
-    from hannun.reconstruct.transfer import Limits, Reach
+def fetching(function: F) -> F:
+    """How to fetch, given to the verb as `Settings`; `sources` is passed on too."""
 
-    limits = Limits(max_bytes=max_bytes, max_pixels=max_pixels, deadline=deadline)
-    reach = Reach(sources=sources, limits=limits, allow_private=allow_private, contact=contact)
-    return Settings(reach=reach, local=local, fast=fast)
+    @functools.wraps(function)
+    def call(
+        *,
+        sources: dict[str, Path],
+        local: dict[str, Path],
+        contact: str | None,
+        deadline: float,
+        max_bytes: int,
+        max_pixels: int,
+        allow_private: bool,
+        fast: bool,
+        **rest: Any,
+    ) -> Any:
+        from hannun.reconstruct.fetch import Settings
+        from hannun.reconstruct.transfer import Limits, Reach
+
+        limits = Limits(max_bytes=max_bytes, max_pixels=max_pixels, deadline=deadline)
+        reach = Reach(sources=sources, limits=limits, allow_private=allow_private, contact=contact)
+        return function(sources=sources, settings=Settings(reach=reach, local=local, fast=fast), **rest)
+
+    options = _all(
+        _option(
+            "--local", multiple=True, callback=_existing, metavar="NAME=DIR", help="Images that you have, as coco=DIR."
+        ),
+        _option("--contact", metavar="you@lab.org", help="Goes into the User-Agent; some hosts demand it."),
+        _option("--deadline", type=click.FloatRange(min=1), default=300.0, show_default=True, help="Seconds an image."),
+        _option(
+            "--max-bytes", type=click.IntRange(min=1), default=512 << 20, show_default=True, help="Bytes an image."
+        ),
+        _option(
+            "--max-pixels", type=click.IntRange(min=1), default=250_000_000, show_default=True, help="Pixels an image."
+        ),
+        _option("--limit", type=click.IntRange(min=1), help="Work on so many images only."),
+        _option("--retry", is_flag=True, help="Ask again also where the answer was final."),
+        _option("--allow-private", is_flag=True, help="Allow private and loopback addresses (for tests)."),
+        _option("--fast", is_flag=True, help="Trust stored files without hashing all their bytes."),
+    )
+    return options(cast("F", call))

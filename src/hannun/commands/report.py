@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from hannun.commands import options
 from hannun.schemas.errors import ExitCode
+
+if TYPE_CHECKING:
+    from hannun.reconstruct.resolve import Policy
+    from hannun.reconstruct.store import Store
 
 
 @click.command()
@@ -19,11 +24,8 @@ from hannun.schemas.errors import ExitCode
 def command(
     *,
     folder: Path,
-    store: Path | None,
-    accept: tuple[str, ...],
-    locked: bool,
-    on_missing: str,
-    false_negatives: str,
+    policy: Policy,
+    store: Store,
     as_json: bool,
     quiet: bool,
 ) -> ExitCode:
@@ -35,8 +37,7 @@ def command(
     from hannun.schemas.strict_json import dumps
 
     plan = PlanFolder.at(folder)
-    policy = options.make_policy(accept, locked, on_missing, false_negatives)
-    state = pipeline.state_of(plan, options.make_store(store), policy)
+    state = pipeline.state_of(plan, store, policy)
     report = pipeline.report_of(state)
     paths = pipeline.write_report(plan, report)
     if as_json:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hannun.commands import options
 from hannun.schemas.errors import ExitCode
+
+if TYPE_CHECKING:
+    from hannun.reconstruct.fetch import Settings
+    from hannun.reconstruct.resolve import Policy
+    from hannun.reconstruct.store import Store
 
 
 @click.command()
@@ -18,7 +23,6 @@ from hannun.schemas.errors import ExitCode
 @options.fetching
 @options.policy
 @options.store
-@options.fast
 @options.as_json
 @options.quiet
 def command(**given: Any) -> ExitCode:
@@ -33,34 +37,27 @@ def run(
     sources: dict[str, Path],
     options: dict[str, str],
     lock: Path | None,
-    store: Path | None,
+    settings: Settings,
+    policy: Policy,
+    store: Store,
     limit: int | None,
     retry: bool,
-    accept: tuple[str, ...],
-    locked: bool,
-    on_missing: str,
-    false_negatives: str,
     as_json: bool,
     quiet: bool,
-    **reach: Any,
 ) -> ExitCode:
     """Plan into DIR/plan, fetch, and build DIR."""
     from hannun import pipeline
-    from hannun.commands import options as shared
     from hannun.commands import screen
     from hannun.reconstruct.plan_folder import PlanFolder
     from hannun.schemas.strict_json import dumps
 
     pipeline.make_plan(pipeline.PlanRequest(name, sources, options, lock), out / pipeline.PLAN)
     plan = PlanFolder.at(out)
-    opened = shared.make_store(store)
-    settings = shared.make_settings(sources=sources, **reach)
-    total, attempts = pipeline.fetch_images(plan, opened, settings, limit=limit, retry=retry)
+    total, attempts = pipeline.fetch_images(plan, store, settings, limit=limit, retry=retry)
     screen.watched(total, attempts, quiet=quiet)
-    policy = shared.make_policy(accept, locked, on_missing, false_negatives)
-    state = pipeline.state_of(plan, opened, policy, fast=settings.fast)
+    state = pipeline.state_of(plan, store, policy, fast=settings.fast)
     pipeline.write_report(plan, pipeline.report_of(state))
-    built = pipeline.build(state, opened, out)
+    built = pipeline.build(state, store, out)
     missing = len(state.lock) - state.accepted
     if as_json:
         click.echo(

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from hannun.commands import options
 from hannun.schemas.errors import ExitCode
+
+if TYPE_CHECKING:
+    from hannun.reconstruct.resolve import Policy
+    from hannun.reconstruct.store import Store
 
 
 @click.command()
@@ -20,11 +25,8 @@ from hannun.schemas.errors import ExitCode
 def command(
     *,
     folder: Path,
-    store: Path | None,
-    accept: tuple[str, ...],
-    locked: bool,
-    on_missing: str,
-    false_negatives: str,
+    policy: Policy,
+    store: Store,
     fast: bool,
     as_json: bool,
     quiet: bool,
@@ -36,8 +38,7 @@ def command(
     from hannun.schemas.outcome import Outcome, is_accepted
     from hannun.schemas.strict_json import dumps
 
-    policy = options.make_policy(accept, locked, on_missing, false_negatives)
-    state = pipeline.state_of(PlanFolder.at(folder), options.make_store(store), policy, fast=fast)
+    state = pipeline.state_of(PlanFolder.at(folder), store, policy, fast=fast)
     checked = list(state.verified.values())
     bad = [
         each
