@@ -23,7 +23,7 @@ from hannun.schemas.instant import now
 from hannun.schemas.lock import LockEntry
 from hannun.schemas.observation import Observation, best_observation
 from hannun.schemas.outcome import Again, Outcome, is_accepted
-from hannun.schemas.text import find_file
+from hannun.schemas.text_file import find_file
 
 # What decodes or is exact is kept, so that a report can show what came in place of the expected picture.
 _KEPT = frozenset({*(each for each in Outcome if each.again is Again.DONE), Outcome.CHANGED, Outcome.DIFFERENT})

@@ -16,7 +16,7 @@ from hannun.reconstruct.transfer import Failed, Reach, Transfer
 from hannun.schemas.errors import InputError
 from hannun.schemas.outcome import Outcome
 from hannun.schemas.table import parse_table
-from hannun.schemas.text import find_file, read_bytes
+from hannun.schemas.text_file import find_file, read_bytes
 
 if TYPE_CHECKING:
     from hannun.reconstruct.web import WebClient

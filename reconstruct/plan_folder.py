@@ -20,7 +20,7 @@ from hannun.schemas.lock import LockEntry
 from hannun.schemas.observation import Observation
 from hannun.schemas.plan import Planned, Recipe
 from hannun.schemas.strict_json import dump_lines, dumps, load, numbered_lines
-from hannun.schemas.text import read_text
+from hannun.schemas.text_file import read_text
 
 RECIPE, ROWS, LOCK, OBSERVED = "recipe.json", "instances.jsonl", "images.lock.jsonl", "observed.jsonl"
 

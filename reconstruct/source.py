@@ -13,7 +13,7 @@ from pathlib import Path
 from hannun.schemas.catalogue import SourceEntry
 from hannun.schemas.digest import IDENTITY, digests_of, parse
 from hannun.schemas.errors import InputError, SourceError
-from hannun.schemas.text import read_bytes
+from hannun.schemas.text_file import read_bytes
 
 _ROOM = Path(__file__).parent
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from hannun.schemas.errors import InputError
-from hannun.schemas.text import lines_of, read_text
+from hannun.schemas.text_file import lines_of, read_text
 
 Json = Any
 

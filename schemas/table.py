@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hannun.schemas.errors import InputError
-from hannun.schemas.text import decode, lines_of
+from hannun.schemas.text_file import decode, lines_of
 
 Dialect = Literal["plain", "quoted"]
 """`plain`: a tab always separates, a quote is a letter. `quoted`: cells may be quoted as in CSV."""

@@ -1,21 +1,16 @@
-"""Text as data: decoding, normal form, and when two texts are the same.
+"""Text as data: normal form, what is odd about a text, and when two texts are the same.
 
-Korean text from macOS is NFD; zero-width characters split words unseen; a byte-order mark turns the
-first column's name into another one. Text is compared after NFC and without zero-width characters;
-NFKC is never applied to content, so what only NFKC would make equal is flagged, not merged.
+Korean text from macOS is NFD; zero-width characters split words unseen. Text is compared after NFC and
+without zero-width characters; NFKC is never applied to content, so what only NFKC would make equal is
+flagged, not merged.
 """
 
 from __future__ import annotations
 
-import codecs
 import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
-from hannun.schemas.errors import InputError
-
-NEWLINE = b"\n"
 ZERO_WIDTH = frozenset("\u200b\u200c\u200d\u200e\u200f\u2060\u180e\u00ad\ufeff")
 """Characters that take no room on the page and are dropped before comparing."""
 
@@ -26,12 +21,6 @@ _JOINING_SCRIPTS = ("ARABIC", "DEVANAGARI", "BENGALI", "TAMIL", "TELUGU", "KANNA
 _FILLERS = frozenset("\u3164\u115f\u1160\uffa0")
 _ODD_SPACES = frozenset(
     "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
-)
-_UTF_BOMS = (
-    (codecs.BOM_UTF32_LE, "UTF-32 BOM"),
-    (codecs.BOM_UTF32_BE, "UTF-32 BOM"),
-    (codecs.BOM_UTF16_LE, "UTF-16 BOM"),
-    (codecs.BOM_UTF16_BE, "UTF-16 BOM"),
 )
 
 
@@ -69,14 +58,6 @@ class Comparison:
     same: bool
     why: str
     look_alike: bool = True
-
-
-@dataclass(frozen=True)
-class Decoded:
-    """Decoded text, and what had to be done to it."""
-
-    text: str
-    notes: tuple[str, ...] = ()
 
 
 def nfc(text: str) -> str:
@@ -141,147 +122,6 @@ def oddities(text: str) -> list[tuple[Oddity, int]]:
     return list(found.items())
 
 
-def without_bom(data: bytes, where: str) -> tuple[bytes, tuple[str, ...]]:
-    """The bytes of a UTF-8 file without its leading byte-order mark, and a note where there was one.
-
-    Raises
-    ------
-    InputError
-        The file is UTF-16 or UTF-32, or holds NUL bytes.
-    """
-    for mark, name in _UTF_BOMS:
-        if data.startswith(mark):
-            raise InputError(
-                f"not UTF-8 ({name})", where=where, expected="UTF-8", got=name, todo="save the file as UTF-8"
-            )
-    at = data.find(b"\0")
-    if at >= 0:
-        raise InputError(
-            "NUL character in a text file (UTF-16 without a mark, or not text)",
-            where=f"{where}, line {data.count(NEWLINE, 0, at) + 1}",
-            expected="UTF-8 text",
-            todo="save the file as UTF-8",
-        )
-    if data.startswith(codecs.BOM_UTF8):
-        return data[len(codecs.BOM_UTF8) :], ("BOM: a byte-order mark at the beginning was skipped",)
-    return data, ()
-
-
-def decode_line(data: bytes, where: str) -> str:
-    """Decode one line strictly.
-
-    Raises
-    ------
-    InputError
-        Not UTF-8, or begun by a byte-order mark, as joining files leaves it.
-    """
-    if data.startswith(codecs.BOM_UTF8):
-        raise InputError(
-            "byte-order mark inside the file",
-            where=where,
-            expected="a mark only at the very beginning",
-            got="U+FEFF at the start of the line",
-            todo="it is left by joining files: remove it",
-        )
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            "not UTF-8" + _guess(data),
-            where=where,
-            expected="UTF-8",
-            got=f"byte 0x{data[error.start]:02x} at byte {error.start} of the line",
-            todo="save the file as UTF-8",
-        ) from None
-
-
-def decode(data: bytes, where: str) -> Decoded:
-    """Decode a UTF-8 file strictly; a leading byte-order mark is dropped and noted.
-
-    Raises
-    ------
-    InputError
-        Not UTF-8 (UTF-16 and UTF-32 named), NUL bytes, or a byte-order mark at the start of a later line.
-    """
-    data, notes = without_bom(data, where)
-    lines = data.split(NEWLINE)
-    text = "\n".join(decode_line(line, f"{where}, line {number}") for number, line in enumerate(lines, 1))
-    return Decoded(text, notes)
-
-
-def read_text(path: Path) -> Decoded:
-    """Read and `decode` a file; a missing or unreadable file is an InputError."""
-    return decode(read_bytes(path), str(path))
-
-
-def read_bytes(path: Path) -> bytes:
-    """Read a file that the user named.
-
-    Raises
-    ------
-    InputError
-        It does not exist, is a folder, or may not be read.
-    """
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise InputError("no such file", where=str(path), todo="check the path") from None
-    except IsADirectoryError:
-        raise InputError("a folder, not a file", where=str(path)) from None
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from None
-
-
-def lines_of(text: str) -> list[str]:
-    r"""Lines without their LF or CRLF; no other character ends a line (str.splitlines has eleven)."""
-    lines = text.split("\n")
-    if lines and lines[-1] == "":
-        lines.pop()
-    return [line.removesuffix("\r") for line in lines]
-
-
-def find_file(folder: Path, name: str) -> tuple[Path, str | None] | None:
-    """Find a file by name, also when it is written in another normal form on disk.
-
-    Returns the path and a note when the names differ in form; None when there is none.
-
-    Raises
-    ------
-    InputError
-        The name is not a plain path below the folder, or several files answer to it.
-    """
-    parts = Path(name).parts
-    if not parts or Path(name).is_absolute() or ".." in parts:
-        raise InputError("not a file name below the folder", where=str(folder), got=repr(name))
-    exact = folder.joinpath(*parts)
-    if exact.is_file():
-        return exact, None
-    here, note = folder, False
-    for part in parts:
-        if (here / part).exists():
-            here = here / part
-            continue
-        if not here.is_dir():
-            return None
-        key = comparison_key(part)
-        same = [entry for entry in here.iterdir() if comparison_key(entry.name) == key]
-        if len(same) > 1:
-            raise InputError(
-                "several files answer to one name",
-                where=str(here),
-                expected=repr(part),
-                got=", ".join(sorted(ascii(entry.name) for entry in same)),
-                todo="rename all but one",
-            )
-        if not same:
-            return None
-        here, note = same[0], True
-    if not here.is_file():
-        return None
-    written = ascii(here.relative_to(folder).as_posix())
-    return here, f"{name!r} is written {written} on disk" if note else None
-
-
 def _oddity_of(text: str, place: int, char: str) -> Oddity | None:
     if char in ZERO_WIDTH:
         return None if _joins(text, place) else Oddity.ZERO_WIDTH
@@ -315,11 +155,3 @@ def _joins(text: str, place: int) -> bool:
         return True
     names = (unicodedata.name(before, ""), unicodedata.name(after, ""))
     return all(name.startswith(_JOINING_SCRIPTS) for name in names)
-
-
-def _guess(data: bytes) -> str:
-    try:
-        data.decode("cp949")
-    except UnicodeDecodeError:
-        return ""
-    return " (reads as CP949, the old Korean Windows encoding)"

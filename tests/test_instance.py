@@ -3,7 +3,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hannun.schemas.instance import Instance, set_violations, violations
+from hannun.schemas.instance import Instance
+from hannun.schemas.invariants import set_violations, violations
 from hypothesis import given
 from hypothesis import strategies as st
 

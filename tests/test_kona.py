@@ -11,7 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hannun.reconstruct.recipes.kona import PLACEHOLDER, Tables, choose, plan, read_tables, unmarked
+from hannun.reconstruct.recipes.kona import choose, plan
+from hannun.reconstruct.recipes.kona_tables import PLACEHOLDER, Tables, read_tables, unmarked
 from hannun.reconstruct.source import Source, open_sources
 from hannun.schemas import catalogue
 from hannun.schemas.errors import InputError, SourceError

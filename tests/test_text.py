@@ -5,17 +5,8 @@ from pathlib import Path
 
 import pytest
 from hannun.schemas.errors import InputError
-from hannun.schemas.text import (
-    Oddity,
-    compare_texts,
-    comparison_key,
-    decode,
-    find_file,
-    lines_of,
-    nfc,
-    oddities,
-    read_text,
-)
+from hannun.schemas.text import Oddity, compare_texts, comparison_key, nfc, oddities
+from hannun.schemas.text_file import decode, find_file, lines_of, read_text
 from hypothesis import given
 from hypothesis import strategies as st
 

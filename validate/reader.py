@@ -15,7 +15,7 @@ from typing import Any, Literal
 from hannun.schemas.errors import InputError
 from hannun.schemas.strict_json import loads
 from hannun.schemas.table import Dialect, Table, parse_table
-from hannun.schemas.text import NEWLINE, decode_line, read_bytes, without_bom
+from hannun.schemas.text_file import NEWLINE, decode_line, read_bytes, without_bom
 from hannun.validate.finding import Finding, Place, finding
 
 SUFFIXES = (".jsonl", ".tsv", ".parquet")

@@ -23,8 +23,9 @@ from hannun.reconstruct.store import Store
 from hannun.reconstruct.verify import Verified, accepted_images, completed, verify
 from hannun.schemas import catalogue
 from hannun.schemas.errors import HannunError, InputError, MissingImagesError
-from hannun.schemas.instance import Instance, config_of, set_violations, violations
+from hannun.schemas.instance import Instance, config_of
 from hannun.schemas.instant import now
+from hannun.schemas.invariants import set_violations, violations
 from hannun.schemas.lock import LockEntry, filled, merged
 from hannun.schemas.observation import Observation, by_image
 from hannun.schemas.outcome import Again, Outcome, is_accepted

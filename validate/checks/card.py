@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hannun.schemas.errors import InputError
-from hannun.schemas.text import read_text
+from hannun.schemas.text_file import read_text
 from hannun.validate.finding import Finding, Place, finding
 
 _PLACE = Place("README.md")

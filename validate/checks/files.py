@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hannun.schemas.digest import HEX_LENGTH, digests_of_file
 from hannun.schemas.errors import InputError
-from hannun.schemas.text import find_file
+from hannun.schemas.text_file import find_file
 from hannun.validate.finding import Finding, finding
 from hannun.validate.reader import Row
 

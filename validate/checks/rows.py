@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from hannun.schemas.instance import CANDIDATES, Violation, gold_places, set_violations, violations
+from hannun.schemas.instance import CANDIDATES
+from hannun.schemas.invariants import Violation, gold_places, set_violations, violations
 from hannun.validate.finding import Finding, Place, finding
 from hannun.validate.reader import ID_COLUMNS, Row
 
