@@ -17,7 +17,7 @@ from typing import Any
 
 from hannun.builders.features import arrow_schema, readme_features
 from hannun.schemas.catalogue import Benchmark
-from hannun.schemas.errors import InputError
+from hannun.schemas.errors import IncompleteError, InputError
 
 README = "README.md"
 GROUP_BYTES = 48 << 20
@@ -105,6 +105,8 @@ def staged(folder: Path) -> Iterator[Path]:
     ------
     InputError
         The folder cannot be written.
+    IncompleteError
+        Something came between: another build in the same place, or a full disk.
     """
     staging = folder.parent / f".{folder.name}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
     try:
@@ -119,6 +121,12 @@ def staged(folder: Path) -> Iterator[Path]:
             entry.replace(target)
     except PermissionError as error:
         raise InputError("cannot be written", where=str(error.filename), todo="choose another --out") from None
+    except OSError as error:
+        raise IncompleteError(
+            f"the build could not be put in its place: {error.strerror}",
+            where=str(error.filename or folder),
+            todo="is another process building here, or the disk full? run the same command again",
+        ) from None
     finally:
         shutil.rmtree(staging, ignore_errors=True)
 

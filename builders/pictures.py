@@ -36,6 +36,7 @@ class Pictures:
                 expected=f"{IDENTITY}:{sha256}",
                 todo="run the same command again: it fetches this image once more",
             )
-        name = PurePosixPath(image_id.partition(":")[2]).name
+        # A bare name in every system's eyes; an image id never becomes a path.
+        name = PurePosixPath(image_id.partition(":")[2].replace("\\", "/")).name
         suffix = path.suffix
         return {"bytes": data, "path": name if name.lower().endswith(suffix) else name + suffix}

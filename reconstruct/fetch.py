@@ -13,7 +13,7 @@ from typing import Any
 from hannun.reconstruct.compare import compare, needs_decoding
 from hannun.reconstruct.decide import decide
 from hannun.reconstruct.ledger import Ledger, LedgerLine
-from hannun.reconstruct.location import Local, Location, Web, local_names, parse
+from hannun.reconstruct.location import Local, Location, Web, local_names, read
 from hannun.reconstruct.opener import Opener
 from hannun.reconstruct.picture import PictureFacts, examine, header
 from hannun.reconstruct.store import Received, Store, TooLarge
@@ -170,7 +170,7 @@ def _locations(entry: LockEntry, local: Mapping[str, Path]) -> Iterator[Location
             if found is not None:
                 yield Local(namespace, found[0])
                 break
-    yield from map(parse, entry.locations)
+    yield from map(read, entry.locations)
 
 
 def _from_store(entry: LockEntry, store: Store, given: Mapping[str, LedgerLine]) -> Observation | None:

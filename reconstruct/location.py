@@ -7,6 +7,7 @@ RECORD>`. Local folders that a user names are never written into a lock.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
@@ -16,7 +17,7 @@ from hannun.schemas.errors import InputError
 
 @dataclass(frozen=True)
 class Web:
-    """An address of the http or https scheme."""
+    """An address; whether its scheme may be asked is decided where it is opened."""
 
     address: str
 
@@ -112,16 +113,36 @@ class Local:
         return self.path.name
 
 
-Location = Web | Archive | Row | Package | Local
+@dataclass(frozen=True)
+class Malformed:
+    """What a lock gives as a location and cannot be read as one."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def host(self) -> str:
+        return "malformed"
+
+    @property
+    def name(self) -> str | None:
+        return None
+
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
+
+Location = Web | Archive | Row | Package | Local | Malformed
 
 
 def parse(text: str) -> Location:
-    """Read a location as locks write it.
+    """Read a location as locks write it; what has another scheme is an address.
 
     Raises
     ------
     InputError
-        Not one of the four forms.
+        No scheme, or a malformed archive, row or package location.
 
     Examples
     --------
@@ -129,7 +150,7 @@ def parse(text: str) -> Location:
     Row(source='koffvqa', row=12, column='image', index=None)
     """
     scheme, _, rest = text.partition(":")
-    if scheme.lower() in ("http", "https"):
+    if _SCHEME.fullmatch(scheme) and rest and scheme not in ("archive", "row", "package"):
         return Web(text)
     owner, bang, inner = rest.partition("!")
     if owner and bang and inner:
@@ -149,6 +170,14 @@ def parse(text: str) -> Location:
     )
 
 
+def read(text: str) -> Location:
+    """Read a location; what cannot be read is `Malformed`."""
+    try:
+        return parse(text)
+    except InputError:
+        return Malformed(text)
+
+
 def local_names(image_id: str, locations: tuple[str, ...]) -> list[str]:
     """Names under which a user's own folder may hold the image.
 
@@ -157,7 +186,7 @@ def local_names(image_id: str, locations: tuple[str, ...]) -> list[str]:
     name = image_id.partition(":")[2]
     parent = PurePosixPath(name).parent
     found: dict[str, None] = {}
-    for location in map(parse, locations):
+    for location in map(read, locations):
         if location.name:
             found[str(parent / location.name)] = None
             found[location.name] = None

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from hannun.reconstruct.location import Archive, Local, Location, Package, Row, Web
+from hannun.reconstruct.location import Archive, Local, Location, Malformed, Package, Row, Web
 from hannun.reconstruct.transfer import Failed, Reach, Transfer
 from hannun.schemas.errors import InputError
 from hannun.schemas.outcome import Outcome
@@ -61,6 +61,8 @@ class Opener:
                 yield self._member(location)
             case Row():
                 yield Transfer(iter([self._cell(location)]))
+            case Malformed():
+                raise Failed(Outcome.MALFORMED_ADDRESS, "not a location")
             case Web():
                 with self._client().open(location) as transfer:
                     yield transfer

@@ -6,9 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hannun.reconstruct.location import parse
+from hannun.reconstruct.location import read
 from hannun.reconstruct.resolve import Resolution
-from hannun.schemas.errors import InputError
 from hannun.schemas.instance import Instance
 from hannun.schemas.lock import LockEntry
 from hannun.schemas.observation import Observation, best_observation
@@ -152,9 +151,4 @@ def _cell(text: str) -> str:
 
 
 def _host(location: str) -> str:
-    if location.startswith("local:"):
-        return location.partition("!")[0]
-    try:
-        return parse(location).host
-    except InputError:
-        return "unknown"
+    return location.partition("!")[0] if location.startswith("local:") else read(location).host

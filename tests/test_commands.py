@@ -266,6 +266,19 @@ def test_a_reader_that_leaves_early_gets_no_traceback(run, tmp_path: Path) -> No
         assert done.returncode == 1
 
 
+@pytest.mark.parametrize("close", ["", ">&-", "2>&-", ">&- 2>&-"])
+def test_text_goes_to_any_terminal_and_to_none(tmp_path: Path, close: str) -> None:
+    path = tmp_path / "눈.jsonl"
+    path.write_text('{"id":1,"question":"끝 "}\n', "utf-8")
+    program = Path(sys.executable).with_name("hannun")
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = subprocess.run(
+        f"'{program}' validate '{path}' {close}", check=False, shell=True, capture_output=True, env=environment
+    )
+    assert done.returncode == 0
+    assert b"Traceback" not in done.stderr
+
+
 def test_ctrl_c_in_validate(tmp_path: Path) -> None:
     path = tmp_path / "big.jsonl"
     path.write_text("".join(f'{{"id":{n},"question":"눈이 와요 {n}"}}\n' for n in range(300_000)), "utf-8")

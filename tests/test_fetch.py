@@ -134,6 +134,24 @@ def test_without_leave_nothing_inner_is_connected_to(bench: Bench, server: Serve
     assert server.asked == []
 
 
+@pytest.mark.parametrize(
+    ("location", "outcome"),
+    [
+        ("file:///etc/passwd", Outcome.UNSAFE_ADDRESS),
+        ("ftp://127.0.0.1/a.jpg", Outcome.UNSAFE_ADDRESS),
+        ("data:image/png;base64,AAAA", Outcome.UNSAFE_ADDRESS),
+        ("no address at all", Outcome.MALFORMED_ADDRESS),
+        ("archive:x", Outcome.MALFORMED_ADDRESS),
+        ("https://", Outcome.MALFORMED_ADDRESS),
+    ],
+)
+def test_what_is_no_address_is_named(bench: Bench, location: str, outcome: Outcome) -> None:
+    [seen] = bench.get(location)
+    assert seen.outcome is outcome
+    assert seen.location == location
+    assert bench.files() == []
+
+
 def test_locations_are_tried_in_order_until_one_is_right(bench: Bench, server: Server) -> None:
     gone = server.answer("/gone.jpg", Answer(status=404))
     other = server.answer("/other.jpg", Answer(png()))

@@ -22,7 +22,7 @@ from hannun.reconstruct.source import open_sources
 from hannun.reconstruct.store import Store
 from hannun.reconstruct.verify import Verified, accepted_images, completed, verify
 from hannun.schemas import catalogue
-from hannun.schemas.errors import HannunError, InputError, MissingImagesError
+from hannun.schemas.errors import HannunError, IncompleteError, InputError, MissingImagesError
 from hannun.schemas.instance import Instance, config_of
 from hannun.schemas.instant import now
 from hannun.schemas.invariants import set_violations, violations
@@ -204,11 +204,14 @@ def build(state: State, store: Store, out: Path) -> Build:
     ------
     MissingImagesError
         Images are missing and the policy is to fail, or nothing at all can be built.
+    IncompleteError
+        The same, and running again may bring them.
     """
     resolution = resolve(state.rows, state.seen, state.policy)
     if resolution.dropped and (state.policy.on_missing == "fail" or not resolution.rows):
         first = resolution.dropped[0]
-        raise MissingImagesError(
+        missing = IncompleteError if state.may_still_come else MissingImagesError
+        raise missing(
             f"{len(resolution.dropped):,} of {len(state.rows):,} rows lack images; nothing was built",
             where=first.id,
             got=first.reason,

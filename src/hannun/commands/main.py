@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -65,12 +66,24 @@ def sage_reconstruct() -> None:
 
 
 def _run(verbs: Mapping[str, tuple[str, str]], name: str, text: str) -> None:
+    _make_writable()
     group = LazyGroup(verbs, name=name, help=text, context_settings={"help_option_names": ["-h", "--help"]})
     version = click.Option(
         ["--version"], is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version."
     )
     group.params.append(version)
     sys.exit(_exit_code(group, name))
+
+
+def _make_writable() -> None:
+    """Standard output and error take any text, also when closed or not in UTF-8."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            # Kept open as long as the process runs, as the stream that it stands for.
+            stream = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+            setattr(sys, name, stream)
+        stream.reconfigure(errors="backslashreplace")
 
 
 def _exit_code(group: click.Group, name: str) -> int:
