@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,9 +48,9 @@ def violations(row: Mapping[str, Any]) -> list[Violation]:
         found.append(Violation(rule, field, message, str(expected), str(got), None if row_id is None else str(row_id)))
 
     candidates = row.get("candidates")
-    if isinstance(candidates, Sequence) and not isinstance(candidates, str):
-        _check_candidates(row, [_image_id(c) for c in candidates], [_kind(c) for c in candidates], say)
-        _check_spares(row, {_image_id(c) for c in candidates}, say)
+    if isinstance(candidates, list):
+        _check_candidates(row, [image_id_of(c) for c in candidates], [_kind(c) for c in candidates], say)
+        _check_spares(row, {image_id_of(c) for c in candidates}, say)
     _check_span(row, say)
     for field in ("context", "target"):
         text = row.get(field)
@@ -85,6 +85,12 @@ def set_violations(
     return found
 
 
+def image_id_of(candidate: Any) -> str | int | float | None:
+    """The image id of a candidate that is an object, or is the id itself; any JSON value has one."""
+    value = candidate.get("image_id") if isinstance(candidate, Mapping) else candidate
+    return value if value is None or isinstance(value, (str, int, float)) else str(value)
+
+
 def gold_places(rows: Iterable[Mapping[str, Any]]) -> list[int]:
     """Gold places that are whole numbers, in row order."""
     labels = (row.get("label") for row in rows)
@@ -103,7 +109,7 @@ def _check_candidates(row: Mapping[str, Any], ids: list[Any], kinds: list[Any], 
         what = "gold twice" if gold is not None and each == str(gold) else "duplicate candidate"
         say("duplicate-candidate", "candidates", f"{what}: {each}", "ten different images", f"{each} more than once")
     place = label if isinstance(label, int) and not isinstance(label, bool) and 0 <= label < len(ids) else None
-    if label is not None and place is None:
+    if "label" in row and place is None:
         say("label-range", "label", "gold place out of range", f"0 to {len(ids) - 1}", label)
     if any(kind is not None for kind in kinds):
         golds = kinds.count("gold")
@@ -117,7 +123,10 @@ def _check_candidates(row: Mapping[str, Any], ids: list[Any], kinds: list[Any], 
 
 
 def _check_spares(row: Mapping[str, Any], used: set[Any], say: Any) -> None:
-    spares = [_image_id(each) for each in row.get("spares") or ()]
+    given = row.get("spares")
+    if not isinstance(given, list):
+        return
+    spares = [image_id_of(each) for each in given]
     twice = sorted({str(each) for each in spares if each in used or spares.count(each) > 1})
     if twice:
         say(
@@ -127,15 +136,16 @@ def _check_spares(row: Mapping[str, Any], used: set[Any], say: Any) -> None:
             "images used nowhere else in the instance",
             ", ".join(twice),
         )
-    if any(_kind(each) == "gold" for each in row.get("spares") or ()):
+    if any(_kind(each) == "gold" for each in given):
         say("spare-gold", "spares", "a spare is marked gold", "hard, near or random", "gold")
 
 
 def _check_span(row: Mapping[str, Any], say: Any) -> None:
     context, target, span = row.get("context"), row.get("target"), row.get("target_span")
-    if not isinstance(context, str) or not isinstance(target, str) or span is None:
+    if not isinstance(context, str) or not isinstance(target, str) or not isinstance(span, list):
         return
-    start, end = span if len(span) == 2 else (-1, -1)
+    whole = len(span) == 2 and all(isinstance(each, int) for each in span)
+    start, end = span if whole else (-1, -1)
     if not 0 <= start < end <= len(context):
         say("span-range", "target_span", "span outside the context", f"0 <= start < end <= {len(context)}", list(span))
     elif context[start:end] != target:
@@ -218,9 +228,10 @@ def _shared_between_splits(rows: list[Mapping[str, Any]], split_by: str) -> list
     first: dict[tuple[Any, str], str] = {}
     for row in rows:
         key = _dotted(row, split_by)
-        if key is not None and row.get("split") is not None:
-            splits[key].add(row["split"])
-            first.setdefault((key, row["split"]), str(row.get("id")))
+        split = row.get("split")
+        if key is not None and isinstance(split, str):
+            splits[key].add(split)
+            first.setdefault((key, split), str(row.get("id")))
     return [
         Violation(
             "split-overlap",
@@ -255,10 +266,6 @@ def _binomial(k: int, total: int) -> float:
     return math.exp(log)
 
 
-def _image_id(candidate: Any) -> Any:
-    return candidate.get("image_id") if isinstance(candidate, Mapping) else candidate
-
-
 def _kind(candidate: Any) -> Any:
     return candidate.get("kind") if isinstance(candidate, Mapping) else None
 
@@ -267,4 +274,4 @@ def _dotted(row: Mapping[str, Any], path: str) -> Any:
     value: Any = row
     for part in path.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
-    return value
+    return value if value is None or isinstance(value, str) else str(value)

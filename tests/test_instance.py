@@ -31,6 +31,22 @@ def rules(row: dict[str, Any]) -> list[str]:
     return [each.rule for each in violations(row)]
 
 
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(list(instance())), json_values), max_size=4))
+def test_no_json_breaks_the_judging(rows: list[dict[str, Any]]) -> None:
+    for row in rows:
+        violations(row)
+        violations({**instance(), **row})
+    set_violations(rows, split_by="source.noun", share_by="source.item")
+    set_violations([{**instance(), **row} for row in rows], split_by="source.noun", share_by="source.item")
+
+
 @given(st.integers(0, 9))
 def test_a_good_instance_breaks_nothing(label: int) -> None:
     row = instance(label)
@@ -66,7 +82,8 @@ def test_plain_candidates_with_a_named_gold_are_judged_too() -> None:
     row = {"id": 7, "candidates": [f"n{n}" for n in range(10)], "label": 2, "gold": "n2"}
     assert violations(row) == []
     assert rules({**row, "gold": "other"}) == ["wrong-label"]
-    assert rules({**row, "gold": "other", "label": None}) == ["gold-absent"]
+    assert rules({**row, "gold": "other", "label": None}) == ["label-range", "gold-absent"]
+    assert rules({**row, "label": None}) == ["label-range"]
     assert rules({**row, "label": 5}) == ["wrong-label"]
 
 

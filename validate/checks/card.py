@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hannun.schemas.errors import InputError
+from hannun.schemas.json_schema import problems
 from hannun.schemas.text_file import read_text
 from hannun.validate.finding import Finding, Place, finding
 
@@ -25,37 +26,48 @@ def card_of(folder: Path) -> dict[str, Any] | Finding:
         head = yaml.safe_load(text.split("---\n", 2)[1]) if text.startswith("---\n") else None
     except (InputError, yaml.YAMLError, IndexError) as error:
         return finding("no-card", _PLACE, "the front matter cannot be read", found=str(error).splitlines()[0])
-    if not isinstance(head, dict) or not head.get("configs"):
-        return finding("no-card", _PLACE, "no configs in the front matter")
-    return head
+    if head is None:
+        return finding("no-card", _PLACE, "no front matter")
+    broken = problems("card", head)
+    if broken:
+        return finding("no-card", _PLACE, "load_dataset cannot read the front matter", found=": ".join(broken[0]))
+    card: dict[str, Any] = head
+    return card
 
 
 def data_files(folder: Path, card: Mapping[str, Any]) -> Iterator[tuple[str, str, Path] | Finding]:
     """Config, split and path of every file that the card names; findings where a pattern finds none."""
     for config in card["configs"]:
-        for entry in config.get("data_files") or ():
-            found = sorted(folder.glob(entry["path"]))
+        for split, pattern in _patterns(config["data_files"]):
+            found = sorted(folder.glob(pattern))
             if not found:
-                yield finding(
-                    "missing-file",
-                    _PLACE,
-                    f"no file for {config['config_name']}/{entry['split']}",
-                    expected=entry["path"],
-                )
+                yield finding("missing-file", _PLACE, f"no file for {config['config_name']}/{split}", expected=pattern)
             for path in found:
-                yield config["config_name"], entry["split"], path
+                yield config["config_name"], split, path
+
+
+def _patterns(named: Any) -> Iterator[tuple[str, str]]:
+    """Split and pattern in each form of `data_files`; one without a split is `train`, as `datasets` takes it."""
+    for each in [named] if isinstance(named, str) else named:
+        if isinstance(each, str):
+            yield "train", each
+        else:
+            for path in [each["path"]] if isinstance(each["path"], str) else each["path"]:
+                yield each["split"], path
 
 
 def check_counts(card: Mapping[str, Any], counts: Mapping[tuple[str, str], int]) -> Iterator[Finding]:
     """Findings where the card's counts are not those of the files; load_dataset refuses such a folder."""
-    for info in card.get("dataset_info") or ():
-        for split in info.get("splits") or ():
-            got = counts.get((info["config_name"], split["name"]), 0)
+    infos = card.get("dataset_info", [])
+    for info in [infos] if isinstance(infos, dict) else infos:
+        config = info.get("config_name", "default")
+        for split in info.get("splits", ()):
+            got = counts.get((config, split["name"]), 0)
             if got != split["num_examples"]:
                 yield finding(
                     "card-counts",
-                    Place("README.md", info["config_name"], split["name"]),
-                    f"{info['config_name']}/{split['name']} has another number of rows than the card says",
+                    Place("README.md", config, split["name"]),
+                    f"{config}/{split['name']} has another number of rows than the card says",
                     expected=f"{split['num_examples']:,} (card)",
                     found=f"{got:,} (files)",
                 )

@@ -8,6 +8,7 @@ from typing import Any
 from hannun.reconstruct.compare import compare
 from hannun.reconstruct.picture import PictureFacts, PictureProblem, examine
 from hannun.schemas.digest import IDENTITY, digests_of
+from hannun.schemas.invariants import image_id_of
 from hannun.schemas.lock import LockEntry
 from hannun.schemas.outcome import Outcome
 from hannun.validate.finding import Finding, finding
@@ -31,7 +32,7 @@ class ImageChecks:
         cells = list(_cells(row.values))
         candidates = row.values.get("candidates")
         images = row.values.get("images")
-        ids: list[str | None] = [None] * len(cells)
+        ids: list[Any] = [None] * len(cells)
         if isinstance(images, list) and isinstance(candidates, list):
             if len(images) != len(candidates):
                 yield finding(
@@ -42,7 +43,7 @@ class ImageChecks:
                     found=str(len(images)),
                 )
             else:
-                by_field = {f"images[{place}]": each["image_id"] for place, each in enumerate(candidates)}
+                by_field = {f"images[{place}]": image_id_of(each) for place, each in enumerate(candidates)}
                 ids = [by_field.get(field) for field, _ in cells]
         for (field, cell), image_id in zip(cells, ids, strict=True):
             yield from self._check_cell(row, field, cell, image_id)
@@ -89,8 +90,8 @@ class ImageChecks:
 def check_locked(row: Row, lock: Mapping[str, LockEntry]) -> Iterator[Finding]:
     """Findings where a row names an image that is not in the lock."""
     for field in ("candidates", "spares"):
-        for each in row.values.get(field) or ():
-            image_id = each.get("image_id") if isinstance(each, dict) else each
+        named = row.values.get(field)
+        for image_id in map(image_id_of, named if isinstance(named, list) else ()):
             if image_id not in lock:
                 yield finding("image-unlocked", row.at(field), f"{image_id} is not in the lock")
 

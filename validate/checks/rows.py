@@ -10,7 +10,9 @@ from hannun.schemas.invariants import Violation, gold_places, set_violations, vi
 from hannun.validate.finding import Finding, Place, finding
 from hannun.validate.reader import ID_COLUMNS, Row
 
-REQUIRED = frozenset({"question", "question_original", "question_explicit", "context", "target", "criteria"})
+REQUIRED = frozenset(
+    {"question", "question_original", "question_explicit", "context", "target", "criteria", "candidates"}
+)
 """Fields without which a row of such a benchmark cannot be used; elsewhere an empty cell only warns."""
 
 _LABELS = ("label", "gold_index")
@@ -83,10 +85,11 @@ def instance_view(values: Mapping[str, Any]) -> dict[str, Any]:
         if values.get(key) is not None:
             view["id"] = values[key]
             break
-    if not isinstance(values.get("candidates"), list):
-        view.pop("candidates", None)
+    if "candidates" not in values:
         view.pop("label", None)
         return view
+    if not isinstance(values["candidates"], list):
+        view["candidates"] = []
     for key in _LABELS:
         if key in values:
             view["label"] = values[key]
