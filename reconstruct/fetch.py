@@ -18,7 +18,7 @@ from hannun.reconstruct.opener import Opener
 from hannun.reconstruct.picture import PictureFacts, examine, header
 from hannun.reconstruct.store import Received, Store, TooLarge
 from hannun.reconstruct.transfer import Failed, Reach, Transfer
-from hannun.schemas.digest import IDENTITY, digests_of_file
+from hannun.schemas.digest import IDENTITY, agree, digests_of_file
 from hannun.schemas.instant import now
 from hannun.schemas.lock import LockEntry
 from hannun.schemas.observation import Observation, best_observation
@@ -57,13 +57,19 @@ def todo(
         seen = best_observation(observed.get(entry.image_id, []))
         if seen is None:
             open_entries.append(entry)
-        elif seen.digests and seen.outcome.again is Again.DONE:
-            path = store.path(seen.digests[IDENTITY], seen.format)
-            if not store.is_intact(path, fast=fast):
+        elif seen.outcome.again is Again.DONE:
+            if not _is_there(entry, seen, store, fast=fast):
                 open_entries.append(entry)
         elif retry or seen.outcome.again is not Again.NO:
             open_entries.append(entry)
     return open_entries
+
+
+def _is_there(entry: LockEntry, seen: Observation, store: Store, *, fast: bool) -> bool:
+    sha256 = seen.digests.get(IDENTITY)
+    if sha256 is None or (seen.outcome is Outcome.EXACT and agree(entry.digests, seen.digests) is False):
+        return False
+    return store.is_intact(store.path(sha256, seen.format), fast=fast)
 
 
 def fetch(lock: list[LockEntry], store: Store, ledger: Ledger, settings: Settings) -> Iterator[Observation]:

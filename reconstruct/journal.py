@@ -51,7 +51,7 @@ def read_journal(path: Path) -> Iterator[dict[str, Any]]:
     torn_tail = pieces.pop()
     del torn_tail  # after the last LF: empty, or cut by a kill
     for number, piece in enumerate(pieces, 1):
-        if piece.endswith(_TORN):
+        if piece.endswith(_TORN) or not piece.strip():
             continue
         where = f"{path}, line {number}"
         try:

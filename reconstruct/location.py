@@ -26,11 +26,14 @@ class Web:
 
     @property
     def host(self) -> str:
-        return (urlsplit(self.address).hostname or "").lower()
+        try:
+            return (urlsplit(self.address).hostname or "malformed").lower()
+        except ValueError:
+            return "malformed"
 
     @property
     def name(self) -> str:
-        return PurePosixPath(unquote(urlsplit(self.address).path)).name
+        return PurePosixPath(unquote(self.address.partition("?")[0])).name
 
 
 @dataclass(frozen=True)
@@ -131,6 +134,7 @@ class Malformed:
         return None
 
 
+_NUMBER = re.compile(r"[0-9]{1,12}")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
 
 Location = Web | Archive | Row | Package | Local | Malformed
@@ -161,7 +165,7 @@ def parse(text: str) -> Location:
         if scheme == "row":
             row, _, cell = inner.partition("/")
             column, _, index = cell.partition("/")
-            if row.isdecimal() and column and (not index or index.isdecimal()):
+            if _NUMBER.fullmatch(row) and column and (not index or _NUMBER.fullmatch(index)):
                 return Row(owner, int(row), column, int(index) if index else None)
     raise InputError(
         "not a location",

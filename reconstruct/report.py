@@ -10,7 +10,7 @@ from hannun.reconstruct.location import read
 from hannun.reconstruct.resolve import Resolution
 from hannun.schemas.instance import Instance
 from hannun.schemas.lock import LockEntry
-from hannun.schemas.observation import Observation, best_observation
+from hannun.schemas.observation import Observation
 from hannun.schemas.outcome import Outcome
 
 _MOST_USES = 20
@@ -25,6 +25,7 @@ def make_report(
     rows: Sequence[Instance],
     lock: Sequence[LockEntry],
     observed: Mapping[str, list[Observation]],
+    seen: Mapping[str, Observation],
     accepted: int,
     resolution: Resolution,
 ) -> dict[str, Any]:
@@ -36,6 +37,8 @@ def make_report(
         The instant of the report, UTC.
     observed
         Image id -> all its attempts, in order.
+    seen
+        Image id -> the observation that counts now.
     accepted
         Number of images that the policy accepts.
     """
@@ -49,12 +52,12 @@ def make_report(
     images = []
     for entry in lock:
         attempts = observed.get(entry.image_id, [])
-        seen = best_observation(attempts)
-        outcome = seen.outcome if seen else Outcome.PENDING
+        state = seen.get(entry.image_id)
+        outcome = state.outcome if state else Outcome.PENDING
         outcomes[outcome.value] += 1
-        hosts[_host(seen.location if seen and seen.location != "store" else entry.locations[0])][outcome.value] += 1
+        hosts[_host(state.location if state and state.location != "store" else entry.locations[0])][outcome.value] += 1
         if outcome is not Outcome.EXACT:
-            images.append(_image_report(entry, attempts, seen, outcome, uses[entry.image_id]))
+            images.append(_image_report(entry, attempts, state, outcome, uses[entry.image_id]))
     return {
         "tool": tool,
         "benchmark": benchmark,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hannun.reconstruct.compare import compare, needs_decoding
 from hannun.reconstruct.picture import PictureFacts, PictureProblem, examine
@@ -11,7 +11,7 @@ from hannun.reconstruct.store import Store
 from hannun.schemas.digest import FAST, IDENTITY, digests_of_file
 from hannun.schemas.lock import LockEntry, filled
 from hannun.schemas.observation import Observation, best_observation
-from hannun.schemas.outcome import Outcome
+from hannun.schemas.outcome import Again, Outcome
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,9 @@ def verify(entry: LockEntry, observations: list[Observation], store: Store, *, f
         return Verified(entry.image_id, Outcome.PENDING, None)
     sha256 = seen.digests.get(IDENTITY)
     if sha256 is None:
-        return Verified(entry.image_id, seen.outcome, None)
+        # What says that it came must say what came.
+        problem = "the observation names no digest" if seen.outcome.again is Again.DONE else None
+        return Verified(entry.image_id, Outcome.PENDING if problem else seen.outcome, problem)
     path = store.path(sha256, seen.format)
     if not path.is_file():
         return Verified(
@@ -68,7 +70,7 @@ def verify(entry: LockEntry, observations: list[Observation], store: Store, *, f
             got=f"{algorithm}:{now}",
         )
     outcome = seen.outcome
-    if needs_decoding(entry, seen.digests) and not fast:
+    if needs_decoding(entry, seen.digests) and (not fast or outcome is Outcome.EXACT):
         outcome, _ = compare(entry, seen.digests, examine(path))
     return Verified(entry.image_id, outcome, None)
 
@@ -79,7 +81,7 @@ def completed(
     store: Store,
     *,
     accepted: frozenset[Outcome],
-    replace: bool = False,
+    overwrite: bool = False,
 ) -> LockEntry:
     """The lock entry with its nulls filled from what was observed and is in the store.
 
@@ -87,11 +89,11 @@ def completed(
     ----------
     accepted
         Outcomes whose bytes may complete the entry.
-    replace
+    overwrite
         Take what was observed also where the entry says something else.
     """
     seen = best_observation(observations)
-    if seen is None or IDENTITY not in seen.digests or not (replace or seen.outcome in accepted):
+    if seen is None or IDENTITY not in seen.digests or not (overwrite or seen.outcome in accepted):
         return entry
     path = store.path(seen.digests[IDENTITY], seen.format)
     if not store.is_intact(path):
@@ -103,20 +105,22 @@ def completed(
     picture: PictureFacts | PictureProblem = examine(path)
     if isinstance(picture, PictureFacts):
         facts |= picture.__dict__
-    if not replace and seen.outcome not in (Outcome.EXACT, Outcome.UNVERIFIED):
+    if not overwrite and seen.outcome not in (Outcome.EXACT, Outcome.UNVERIFIED):
         # Equal pixels under other bytes: the entry's own digests and size stay what they are.
         facts = {name: value for name, value in facts.items() if name == "pixels"}
-    return filled(entry, facts, overwrite=replace)
+    return filled(entry, facts, overwrite=overwrite)
 
 
-def accepted_images(
+def present_images(
     observed: Mapping[str, list[Observation]], verified: Mapping[str, Verified]
 ) -> dict[str, Observation]:
-    """Image id -> the observation that says what became of it, without those whose file is not whole."""
+    """Image id -> what became of it, with the outcome that verifying gave; images whose file is not whole are left out.
+
+    Only images of `verified` count: what else was observed is not of this plan.
+    """
     result = {}
-    for image_id, attempts in observed.items():
-        seen = best_observation(attempts)
-        state = verified.get(image_id)
-        if seen is not None and (state is None or state.problem is None):
-            result[image_id] = seen
+    for image_id, state in verified.items():
+        seen = best_observation(observed.get(image_id, []))
+        if seen is not None and state.problem is None:
+            result[image_id] = replace(seen, outcome=state.outcome)
     return result

@@ -40,9 +40,10 @@ class Instance:
             split=row["split"],
             context=row["context"],
             target=row["target"],
-            target_span=(row["target_span"][0], row["target_span"][1]),
+            # JSON Schema calls 1.0 an integer.
+            target_span=(int(row["target_span"][0]), int(row["target_span"][1])),
             candidates=tuple(Candidate(**c) for c in row["candidates"]),
-            label=row["label"],
+            label=int(row["label"]),
             spares=tuple(Candidate(**c) for c in row["spares"]),
             source=row["source"],
         )

@@ -143,6 +143,10 @@ def test_without_leave_nothing_inner_is_connected_to(bench: Bench, server: Serve
         ("no address at all", Outcome.MALFORMED_ADDRESS),
         ("archive:x", Outcome.MALFORMED_ADDRESS),
         ("https://", Outcome.MALFORMED_ADDRESS),
+        ("http://[", Outcome.MALFORMED_ADDRESS),
+        ("http://host:99999/a", Outcome.MALFORMED_ADDRESS),
+        ("row:x!" + "9" * 5000 + "/y", Outcome.MALFORMED_ADDRESS),
+        ("row:x!٣/y", Outcome.MALFORMED_ADDRESS),
     ],
 )
 def test_what_is_no_address_is_named(bench: Bench, location: str, outcome: Outcome) -> None:
@@ -283,6 +287,19 @@ def test_a_changed_byte_in_the_store_is_found_and_healed(bench: Bench, server: S
     assert verify(entry, seen, bench.store).problem == "the file is gone from the store"
 
 
+def test_what_was_observed_must_name_bytes_that_the_lock_still_wants(bench: Bench, server: Server) -> None:
+    address = server.answer("/a.jpg", Answer(PICTURE))
+    entry = LockEntry("p:1", (address,), digests=DIGESTS)
+    [seen] = bench.get(address)
+    nameless = replace(seen, digests={})
+    assert verify(entry, [nameless], bench.store).problem == "the observation names no digest"
+    assert todo([entry], {"p:1": [nameless]}, bench.store) == [entry]
+    other = replace(entry, digests={"sha256": "0" * 64})
+    for fast in (False, True):
+        assert verify(other, [seen], bench.store, fast=fast).outcome is Outcome.CHANGED
+    assert todo([other], {"p:1": [seen]}, bench.store, fast=True) == [other]
+
+
 def test_a_completed_lock_fills_nulls_and_replaces_only_what_is_named(bench: Bench, server: Server) -> None:
     address = server.answer("/a.jpg", Answer(PICTURE))
     accepted = frozenset({Outcome.EXACT, Outcome.UNVERIFIED})
@@ -302,6 +319,6 @@ def test_a_completed_lock_fills_nulls_and_replaces_only_what_is_named(bench: Ben
     )
     assert changed[0].outcome is Outcome.DIFFERENT
     assert completed(full, changed, bench.store, accepted=accepted) == full
-    replaced = completed(full, changed, bench.store, accepted=accepted, replace=True)
+    replaced = completed(full, changed, bench.store, accepted=accepted, overwrite=True)
     assert replaced.digests["sha256"] == digests_of(reencoded)["sha256"]
     assert replaced.format == "PNG"

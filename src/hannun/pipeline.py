@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from hannun.reconstruct.report import make_report, markdown
 from hannun.reconstruct.resolve import Policy, Resolution, resolve
 from hannun.reconstruct.source import open_sources
 from hannun.reconstruct.store import Store
-from hannun.reconstruct.verify import Verified, accepted_images, completed, verify
+from hannun.reconstruct.verify import Verified, completed, present_images, verify
 from hannun.schemas import catalogue
 from hannun.schemas.errors import HannunError, IncompleteError, InputError, MissingImagesError
 from hannun.schemas.instance import Instance, config_of
@@ -59,10 +60,10 @@ class State:
     verified: dict[str, Verified]
     policy: Policy
 
-    @property
+    @cached_property
     def seen(self) -> dict[str, Observation]:
         """Image id -> the observation that counts, for images whose stored file is whole."""
-        return accepted_images(self.observed, self.verified)
+        return present_images(self.observed, self.verified)
 
     @property
     def outcomes(self) -> list[Outcome]:
@@ -129,32 +130,26 @@ def fetch_images(
     return len(open_entries), _recorded(plan, open_entries, store, settings)
 
 
-def state_of(plan: PlanFolder, store: Store, policy: Policy, *, fast: bool = False, limit: int | None = None) -> State:
+def state_of(plan: PlanFolder, store: Store, policy: Policy, *, fast: bool = False) -> State:
     """Read a plan and re-check its images in the store."""
     recipe = plan.recipe()
     observed = by_image(plan.observations())
     lock = plan.lock()
-    checked = {
-        entry.image_id: verify(entry, observed.get(entry.image_id, []), store, fast=fast) for entry in lock[:limit]
-    }
+    checked = {entry.image_id: verify(entry, observed.get(entry.image_id, []), store, fast=fast) for entry in lock}
     return State(catalogue.benchmark(recipe["benchmark"]), recipe, plan.rows(), lock, observed, checked, policy)
 
 
 def report_of(state: State) -> dict[str, Any]:
     """The report of a plan's present state."""
     resolution = resolve(state.rows, state.seen, state.policy)
-    observed = {
-        image_id: attempts
-        for image_id, attempts in state.observed.items()
-        if (checked := state.verified.get(image_id)) is None or checked.problem is None
-    }
     return make_report(
         tool=f"hannun {version()}",
         benchmark=state.benchmark.name,
         made=now(),
         rows=state.rows,
         lock=state.lock,
-        observed=observed,
+        observed=state.observed,
+        seen=state.seen,
         accepted=state.accepted,
         resolution=resolution,
     )
@@ -191,7 +186,7 @@ def complete_lock(state: State, store: Store, *, replace: Iterable[str] = ()) ->
             state.observed.get(entry.image_id, []),
             store,
             accepted=accepted,
-            replace=entry.image_id in replaced,
+            overwrite=entry.image_id in replaced,
         )
         for entry in state.lock
     ]
