@@ -36,11 +36,11 @@ def verify(entry: LockEntry, observations: list[Observation], store: Store, *, f
     seen = best_observation(observations)
     if seen is None:
         return Verified(entry.image_id, Outcome.PENDING, None)
+    if seen.outcome.again is not Again.DONE:
+        return Verified(entry.image_id, seen.outcome, None)
     sha256 = seen.digests.get(IDENTITY)
     if sha256 is None:
-        # What says that it came must say what came.
-        problem = "the observation names no digest" if seen.outcome.again is Again.DONE else None
-        return Verified(entry.image_id, Outcome.PENDING if problem else seen.outcome, problem)
+        return Verified(entry.image_id, Outcome.PENDING, "the observation names no digest")
     path = store.path(sha256, seen.format)
     if not path.is_file():
         return Verified(

@@ -287,6 +287,20 @@ def test_a_changed_byte_in_the_store_is_found_and_healed(bench: Bench, server: S
     assert verify(entry, seen, bench.store).problem == "the file is gone from the store"
 
 
+def test_what_came_and_is_no_picture_stays_named(bench: Bench, server: Server) -> None:
+    for path, body, outcome in (
+        ("/a", b"<html>", "not-an-image"),
+        ("/b", PICTURE[:900], "damaged"),
+        ("/c", png(), "changed"),
+    ):
+        address = server.answer(path, Answer(body))
+        seen = bench.get(address)
+        entry = LockEntry("p:1", (address,), digests=DIGESTS)
+        for fast in (False, True):
+            assert verify(entry, seen, bench.store, fast=fast).outcome.value == outcome
+        assert todo([entry], {"p:1": seen}, bench.store) == []
+
+
 def test_what_was_observed_must_name_bytes_that_the_lock_still_wants(bench: Bench, server: Server) -> None:
     address = server.answer("/a.jpg", Answer(PICTURE))
     entry = LockEntry("p:1", (address,), digests=DIGESTS)

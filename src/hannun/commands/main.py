@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from collections.abc import Mapping
@@ -83,7 +84,8 @@ def _make_writable() -> None:
             # Kept open as long as the process runs, as the stream that it stands for.
             stream = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
             setattr(sys, name, stream)
-        stream.reconfigure(errors="backslashreplace")
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _exit_code(group: click.Group, name: str) -> int:
