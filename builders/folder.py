@@ -18,6 +18,8 @@ from typing import Any
 from hannun.builders.features import arrow_schema, readme_features
 from hannun.schemas.catalogue import Benchmark
 from hannun.schemas.errors import IncompleteError, InputError
+from hannun.schemas.json_schema import problems
+from hannun.schemas.strict_json import load
 
 README = "README.md"
 GROUP_BYTES = 48 << 20
@@ -93,6 +95,31 @@ def readme(head: Mapping[str, Any], body: str) -> str:
     import yaml
 
     return f"---\n{yaml.safe_dump(dict(head), allow_unicode=True, sort_keys=False, width=1000)}---\n\n{body}"
+
+
+def check_place(folder: Path) -> None:
+    """Refuse to build over what is not a build.
+
+    Raises
+    ------
+    InputError
+        The folder holds something, and is neither an earlier build nor one that was begun.
+    """
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise InputError("not a folder", where=str(folder), todo="choose another --out")
+    names = {entry.name for entry in folder.iterdir()}
+    begun = names <= {"plan"}
+    earlier = (folder / "recipe.json").is_file() and not problems("recipe", load(folder / "recipe.json"))
+    if not begun and not earlier:
+        raise InputError(
+            "the folder holds other things, and a build would replace some of them",
+            where=str(folder),
+            expected="a new or empty folder, or an earlier build",
+            got=", ".join(sorted(names)[:5]),
+            todo="choose another --out",
+        )
 
 
 @contextmanager

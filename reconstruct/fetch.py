@@ -69,7 +69,8 @@ def _is_there(entry: LockEntry, seen: Observation, store: Store, *, fast: bool) 
     sha256 = seen.digests.get(IDENTITY)
     if sha256 is None or (seen.outcome is Outcome.EXACT and agree(entry.digests, seen.digests) is False):
         return False
-    return store.is_intact(store.path(sha256, seen.format), fast=fast)
+    path = store.path(sha256, seen.format)
+    return store.is_intact(path, fast=fast) and seen.bytes in (None, path.stat().st_size)
 
 
 def fetch(lock: list[LockEntry], store: Store, ledger: Ledger, settings: Settings) -> Iterator[Observation]:
@@ -182,7 +183,7 @@ def _locations(entry: LockEntry, local: Mapping[str, Path]) -> Iterator[Location
 def _from_store(entry: LockEntry, store: Store, given: Mapping[str, LedgerLine]) -> Observation | None:
     """An image that another plan already brought: by its locked digest, or by what its address gave."""
     sha256 = entry.digests.get(IDENTITY)
-    if not entry.digests:
+    if not entry.digests and entry.pixels is None:
         line = next((given[each] for each in entry.locations if each in given), None)
         sha256 = line.sha256 if line else None
     path = store.find(sha256) if sha256 else None

@@ -12,7 +12,8 @@ def home() -> Path:
     """The folder of everything that hannun keeps."""
     named = os.environ.get(ENVIRONMENT)
     if named:
-        return Path(named).expanduser()
+        # Path.expanduser raises for an unknown user; the name then stays as it is.
+        return Path(os.path.expanduser(named))  # noqa: PTH111
     from platformdirs import user_cache_path
 
     return user_cache_path("hannun", appauthor=False)

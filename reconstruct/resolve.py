@@ -94,7 +94,7 @@ def resolve(rows: Iterable[Instance], observed: Mapping[str, Observation], polic
     usable = {
         image_id: seen
         for image_id, seen in observed.items()
-        if is_accepted(seen.outcome, accept=policy.accept, locked=policy.locked)
+        if IDENTITY in seen.digests and is_accepted(seen.outcome, accept=policy.accept, locked=policy.locked)
     }
     built: list[Instance] = []
     dropped: list[Dropped] = []
@@ -154,7 +154,7 @@ def _usable_spares(row: Instance, usable: Mapping[str, Observation], gold: Obser
 
 
 def _same_picture(gold: Observation, other: Observation) -> str | None:
-    if gold.digests.get(IDENTITY) == other.digests.get(IDENTITY):
+    if gold.digests[IDENTITY] == other.digests[IDENTITY]:
         return "equal bytes to the gold's"
     if gold.pixels and other.pixels and gold.pixels["sha256"] == other.pixels["sha256"]:
         return "equal pixels to the gold's"

@@ -110,7 +110,9 @@ def _check_candidates(row: Mapping[str, Any], ids: list[Any], kinds: list[Any], 
         say("duplicate-candidate", "candidates", f"{what}: {each}", "ten different images", f"{each} more than once")
     place = label if isinstance(label, int) and not isinstance(label, bool) and 0 <= label < len(ids) else None
     if "label" in row and place is None:
-        say("label-range", "label", "gold place out of range", f"0 to {len(ids) - 1}", label)
+        whole = isinstance(label, int) and not isinstance(label, bool)
+        what = "gold place out of range" if whole else "gold place is not a whole number"
+        say("label-range", "label", what, f"0 to {max(len(ids) - 1, 0)}", repr(label))
     if any(kind is not None for kind in kinds):
         golds = kinds.count("gold")
         if golds != 1:

@@ -68,7 +68,7 @@ class _Row:
 _D, _N, _Y = Again.DONE, Again.NO, Again.YES
 _RUN_AGAIN = "run fetch again: it continues with this image"
 _LOOK = "look at both pictures in the report; if the new one is right, lock DIR --replace IMAGE_ID"
-_OTHER_PLACE = "give another place with --mirror HOST=ADDRESS or --local NAME=DIR, or build without it"
+_OTHER_PLACE = "give your own copy with --local NAME=DIR, or build without it"
 
 _TABLE: dict[Outcome, _Row] = {
     Outcome.EXACT: _Row("bytes equal the lock", _D, "nothing"),
@@ -94,7 +94,7 @@ _TABLE: dict[Outcome, _Row] = {
     Outcome.TLS: _Row("the certificate is another host's, expired or untrusted", _N, _OTHER_PLACE),
     Outcome.TOO_LARGE: _Row("over the byte or pixel cap", _N, "raise --max-bytes or --max-pixels if you trust it"),
     Outcome.UNSAFE_ADDRESS: _Row(
-        "scheme, or a private, loopback or link-local address", _N, "give --local or --mirror instead"
+        "scheme, or a private, loopback or link-local address", _N, "give your own copy with --local NAME=DIR"
     ),
     Outcome.MALFORMED_ADDRESS: _Row("cannot be repaired without guessing", _N, "correct the address in the source"),
     Outcome.NEEDS_PERSON: _Row("must be fetched by hand", Again.WHEN_THERE, "follow the note, then run fetch again"),

@@ -50,8 +50,9 @@ def loads(text: str, where: str) -> Json:
         raise InputError("a lone surrogate is not text", where=where) from None
     except RecursionError:
         raise InputError("nested too deeply", where=where) from None
-    except _Unstrict as error:
-        raise InputError(str(error), where=where) from None
+    except ValueError as error:
+        # Ours, and Python's own about numbers of thousands of digits.
+        raise InputError(str(error).partition(";")[0], where=where) from None
     return value
 
 

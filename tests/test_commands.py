@@ -303,3 +303,55 @@ def test_list_says_what_there_is(run) -> None:
     kona = next(entry for entry in listed if entry["name"] == "kona")
     assert kona["missing"] == []
     assert kona["configs"] == ["original", "explicit", "neutralized"]
+
+
+def test_a_build_never_replaces_what_is_not_a_build(run, tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    (mine / "original").mkdir(parents=True)
+    (mine / "original" / "thesis.txt").write_text("x")
+    (mine / "README.md").write_text("# my project")
+    for command, verb in (("hannun", "build"), ("sage-reconstruct", "run")):
+        refused = run(command, verb, "kona", "--out", mine)
+        assert refused.returncode == 2
+        assert "holds other things" in refused.stderr
+    assert sorted(path.name for path in mine.rglob("*")) == ["README.md", "original", "thesis.txt"]
+    assert (mine / "README.md").read_text() == "# my project"
+
+
+def test_a_partial_build_does_not_pass_as_the_whole(run, tmp_path: Path) -> None:
+    environment = {**os.environ, "HANNUN_HOME": str(tmp_path / "home"), "HF_HOME": str(tmp_path / "hf")}
+    partial = run("hannun", "build", "kona", "--limit", "620", env=environment)
+    assert partial.returncode == 3, partial.stderr
+    assert not (tmp_path / "hf" / "datasets" / "hannun___kona").exists()
+    code = "import hannun; print(len(hannun.load_dataset('kona', 'original', split='test')))"
+    rows = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment)
+    whole = (tmp_path / "home" / "built" / "kona" / "plan" / "instances.jsonl").read_text().splitlines()
+    assert int(rows.stdout) == sum('"id":"kona/original/' in line and '"split":"test"' in line for line in whole)
+
+
+def test_the_lock_of_a_plan_is_never_rewritten(plan) -> None:
+    plan.call("fetch")
+    refused = plan.call("lock", "--out", plan.folder / "images.lock.jsonl")
+    assert refused.returncode == 2
+    assert "never rewritten" in refused.stderr
+
+
+def test_the_systems_refusals_are_named_not_traced(run, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for arguments in (
+        ["sage-reconstruct", "run", "kona", "--out", tmp_path / "file" / "below"],
+        ["hannun", "validate", tmp_path / ("x" * 5000)],
+        ["hannun", "build", "kona", "--out", tmp_path / ("x" * 250)],
+    ):
+        done = run(*arguments)
+        assert done.returncode == 2, done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_sources_without_a_row_give_no_plan(run, tmp_path: Path) -> None:
+    empty = tmp_path / "q.tsv"
+    empty.write_text("item\tsense\toriginal\texplicit\tneutralized\texclude\n")
+    done = run("sage-reconstruct", "plan", "kona", "--out", tmp_path / "p", "--source", f"kona-queries={empty}")
+    assert done.returncode == 2
+    assert "no row" in done.stderr
+    assert not (tmp_path / "p").exists()

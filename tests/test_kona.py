@@ -48,7 +48,9 @@ def shuffled(source: Source, seed: int) -> Source:
 
 def test_the_shipped_set_has_what_it_promises(planned: Planned, tables: Tables) -> None:
     nouns = {sense.noun for sense in tables.senses.values()}
-    assert len(nouns) >= 24
+    assert len(nouns) >= 70
+    assert len(tables.senses) >= 150
+    assert len(tables.queries) >= 360
     assert planned.dropped == ()
     items = Counter(query.sense.key for query in tables.queries)
     assert set(items) == set(tables.senses)

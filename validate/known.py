@@ -32,6 +32,13 @@ class KnownFolder:
         """Check the folder: recipe, lock, rows, and where it is a build its tables, pictures and card."""
         recipe = self._recipe()
         if recipe is None or recipe["benchmark"] not in catalogue.names():
+            if recipe is not None:
+                place = Place(RECIPE, field="benchmark")
+                known = ", ".join(catalogue.names())
+                message = "no known benchmark"
+                self._result.findings.append(
+                    finding("schema", place, message, expected=known, found=recipe["benchmark"])
+                )
             self._result.unchecked.append(Unchecked("everything else", f"{RECIPE} names no known benchmark"))
             return
         benchmark = catalogue.benchmark(recipe["benchmark"])

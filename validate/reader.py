@@ -152,17 +152,18 @@ def _parquet_rows(place: Place, path: Path) -> Iterator[Row | Finding]:
                 for values in parquet.read_row_group(group).to_pylist():
                     yield Row(at_row(place, number, values), values)
                     number += 1
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         yield finding("damaged-file", place, "cannot be read to its end", found=str(error).splitlines()[0][:200])
 
 
 def newer_reader(metadata: dict[bytes, bytes] | None) -> str | None:
     """Why an older `datasets` cannot load a file with that Arrow metadata; None when it can."""
     try:
-        info = json.loads((metadata or {}).get(b"huggingface", b"{}"))
+        described = json.loads((metadata or {}).get(b"huggingface", b"{}"))
     except ValueError:
         return None
-    kinds = _feature_kinds(info.get("info", {}).get("features"))
+    info = described.get("info") if isinstance(described, dict) else None
+    kinds = _feature_kinds(info.get("features")) if isinstance(info, dict) else set()
     newer = sorted(kinds & {"List", "LargeList"})
     return f"feature type {', '.join(newer)} is unknown to 3.x" if newer else None
 

@@ -86,6 +86,8 @@ def picture_files(index: Source) -> dict[str, tuple[str, str, int]]:
         key = "-".join(point for point in points if point != "fe0f")
         if key in files:
             raise _error(index.where, row, f"two files for picture {key}", "one file", row["path"])
+        if not row["bytes"].isdecimal():
+            raise _error(index.where, row, "a size that is no number", "bytes", row["bytes"])
         files[key] = (row["path"], row["sha256"], int(row["bytes"]))
     return files
 

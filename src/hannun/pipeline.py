@@ -244,6 +244,13 @@ def _recorded(plan: PlanFolder, entries: list[LockEntry], store: Store, settings
 
 def _refuse_broken(benchmark: catalogue.Benchmark, planned: Planned) -> None:
     """A plan that breaks an invariant is a defect of its sources or recipe, and is not written."""
+    if not planned.rows:
+        raise InputError(
+            "the sources give no row",
+            expected="at least one",
+            got="; ".join(sorted({drop.reason for drop in planned.dropped})) or "empty sources",
+            todo="correct the sources; nothing was written",
+        )
     rows = [row.to_json() for row in planned.rows]
     broken = [each for row in rows for each in violations(row)]
     broken += set_violations(rows, split_by=benchmark.split_by, share_by=benchmark.share_by)

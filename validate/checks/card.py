@@ -8,7 +8,7 @@ from typing import Any
 
 from hannun.schemas.errors import InputError
 from hannun.schemas.json_schema import problems
-from hannun.schemas.text_file import read_text
+from hannun.schemas.text_file import lines_of, read_text
 from hannun.validate.finding import Finding, Place, finding
 
 _PLACE = Place("README.md")
@@ -22,7 +22,7 @@ def card_of(folder: Path) -> dict[str, Any] | Finding:
     if not path.is_file():
         return finding("no-card", _PLACE, "no README.md: load_dataset would guess")
     try:
-        text = read_text(path).text
+        text = "\n".join(lines_of(read_text(path).text)) + "\n"
         head = yaml.safe_load(text.split("---\n", 2)[1]) if text.startswith("---\n") else None
     except (InputError, yaml.YAMLError, IndexError) as error:
         return finding("no-card", _PLACE, "the front matter cannot be read", found=str(error).splitlines()[0])

@@ -28,6 +28,9 @@ def check_files(row: Row, folder: Path) -> Iterator[Finding]:
     except InputError as error:
         yield finding("missing-file", place, error.what, found=error.got)
         return
+    except OSError as error:
+        yield finding("missing-file", place, f"cannot be looked up: {error.strerror}")
+        return
     if found is None:
         yield finding("missing-file", place, f"no file {name!r}", expected=f"below {folder}")
         return

@@ -52,9 +52,12 @@ class ImageChecks:
         place = row.at(field)
         named = f" ({image_id})" if image_id else ""
         path = cell.get("path") if isinstance(cell, dict) else None
-        if path and ("/" in path or "\\" in path):
+        if isinstance(path, str) and ("/" in path or "\\" in path):
             yield finding("image-path", place, f"a path, not a name{named}", expected="a bare file name", found=path)
         data = cell.get("bytes") if isinstance(cell, dict) else cell
+        if data is not None and not isinstance(data, bytes):
+            yield finding("image-bytes", place, "no bytes" + named, expected="bytes", found=type(data).__name__)
+            return
         if not data:
             what = "no image" if cell is None else "empty bytes" if data == b"" else "no bytes, only a path"
             yield finding("image-bytes", place, what + named)

@@ -14,6 +14,12 @@ MOST = 20
 
 def lines(result: Result, *, most: int = MOST) -> Iterator[str]:
     """Findings grouped by code, worst first, at most `most` of each; then baselines and the summary."""
+    # Somebody else's data must not steer the terminal.
+    for line in _lines(result, most):
+        yield "".join(c if c.isprintable() or c == " " else repr(c)[1:-1] for c in line)
+
+
+def _lines(result: Result, most: int) -> Iterator[str]:
     groups: dict[str, list[Finding]] = defaultdict(list)
     for each in result.findings:
         groups[each.rule.code].append(each)

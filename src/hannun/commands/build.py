@@ -40,7 +40,8 @@ def command(*, name: str, out: Path | None, register: bool, **given: Any) -> Exi
     catalogue.benchmark(name)
     folder = out or built_folder(name)
     code = run(name=name, out=folder, **given)
-    if register:
+    # A build that running again would complete is not what the name stands for.
+    if register and code is not ExitCode.INCOMPLETE:
         import datasets
 
         from hannun.builders.register import NAMESPACE

@@ -50,7 +50,7 @@ def command(
     outcomes = state.outcomes
     if as_json:
         counts = {each.value: outcomes.count(each) for each in Outcome if each in outcomes}
-        click.echo(dumps({"images": len(outcomes), "accepted": state.accepted, "outcomes": counts}))
+        screen.say(dumps({"images": len(outcomes), "accepted": state.accepted, "outcomes": counts}))
     elif not quiet:
         console = screen.console()
         console.print(screen.outcome_table(outcomes))

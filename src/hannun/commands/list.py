@@ -29,7 +29,7 @@ def command(*, as_json: bool) -> ExitCode:
         is_built = (built / README).is_file()
         entries.append((benchmark, missing_sources(benchmark.sources.values()), str(built) if is_built else None))
     if as_json:
-        click.echo(dumps([_as_json(*entry) for entry in entries]))
+        screen.say(dumps([_as_json(*entry) for entry in entries]))
         return ExitCode.COMPLETE
     console = screen.console()
     for benchmark, missing, folder in entries:

@@ -41,12 +41,15 @@ def command(
     """
     from hannun import pipeline
     from hannun.commands import screen
-    from hannun.reconstruct.plan_folder import PlanFolder
+    from hannun.reconstruct.plan_folder import LOCK, PlanFolder
+    from hannun.schemas.errors import InputError
     from hannun.schemas.strict_json import dump_lines
 
     plan = PlanFolder.at(folder)
     entries = pipeline.complete_lock(pipeline.state_of(plan, store, policy), store, replace=replace)
     target = out or plan.folder / "completed.lock.jsonl"
+    if target.resolve() == (plan.folder / LOCK).resolve():
+        raise InputError("the lock of a plan is never rewritten", where=str(target), todo="choose another --out")
     temporary = target.with_name(target.name + ".part")
     temporary.write_text(dump_lines(entry.to_json() for entry in entries), encoding="utf-8")
     temporary.replace(target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import io
 import os
@@ -106,6 +107,11 @@ def _exit_code(group: click.Group, name: str) -> int:
         # Whoever read the output has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.COMPLETE
+    except OSError as error:
+        # The system's own refusal, whatever was being read or written: named, not traced.
+        where = f"\n  where:    {error.filename}" if error.filename else ""
+        click.echo(f"{name}: {error.strerror or error}{where}", err=True)
+        return ExitCode.INCOMPLETE if error.errno == errno.ENOSPC else ExitCode.BAD_INPUT
     return code if isinstance(code, int) else ExitCode.COMPLETE
 
 

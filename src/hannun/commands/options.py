@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -25,11 +26,18 @@ def _pairs(_: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 
 
 def _existing(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, Path]:
-    paths = {key: Path(text).expanduser() for key, text in _pairs(ctx, parameter, values).items()}
+    # Path.expanduser raises for an unknown user; the name then stays as it is.
+    paths = {key: Path(os.path.expanduser(text)) for key, text in _pairs(ctx, parameter, values).items()}  # noqa: PTH111
     for key, path in paths.items():
         if not path.exists():
             raise click.BadParameter(f"{key}: no such file or folder: {path}", param=parameter)
     return paths
+
+
+def _header_text(_: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not (value.isascii() and value.isprintable()):
+        raise click.BadParameter("plain ASCII text is needed: it goes into a header", param=parameter)
+    return value
 
 
 def _option(*names: str, **arguments: Any) -> Callable[[F], F]:
@@ -146,8 +154,19 @@ def fetching(function: F) -> F:
         _option(
             "--local", multiple=True, callback=_existing, metavar="NAME=DIR", help="Images that you have, as coco=DIR."
         ),
-        _option("--contact", metavar="you@lab.org", help="Goes into the User-Agent; some hosts demand it."),
-        _option("--deadline", type=click.FloatRange(min=1), default=300.0, show_default=True, help="Seconds an image."),
+        _option(
+            "--contact",
+            callback=_header_text,
+            metavar="you@lab.org",
+            help="Goes into the User-Agent; some hosts demand it.",
+        ),
+        _option(
+            "--deadline",
+            type=click.FloatRange(min=1, max=86_400),
+            default=300.0,
+            show_default=True,
+            help="Seconds an image.",
+        ),
         _option(
             "--max-bytes", type=click.IntRange(min=1), default=512 << 20, show_default=True, help="Bytes an image."
         ),

@@ -34,7 +34,7 @@ def command(
     planned, new = make_plan(PlanRequest(name, sources, options, lock), out)
     counts = {"rows": len(planned.rows), "images": len(planned.images), "dropped": len(planned.dropped)}
     if as_json:
-        click.echo(dumps({"folder": str(out), "new": new, **counts}))
+        screen.say(dumps({"folder": str(out), "new": new, **counts}))
     elif not quiet:
         console = screen.console()
         console.print(

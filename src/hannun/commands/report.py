@@ -41,7 +41,7 @@ def command(
     report = pipeline.report_of(state)
     paths = pipeline.write_report(plan, report)
     if as_json:
-        click.echo(dumps(report))
+        screen.say(dumps(report))
     elif not quiet:
         console = screen.console()
         console.print(markdown(report), markup=False)

@@ -47,10 +47,12 @@ def run(
 ) -> ExitCode:
     """Plan into DIR/plan, fetch, and build DIR."""
     from hannun import pipeline
+    from hannun.builders.folder import check_place
     from hannun.commands import screen
     from hannun.reconstruct.plan_folder import PlanFolder
     from hannun.schemas.strict_json import dumps
 
+    check_place(out)
     pipeline.make_plan(pipeline.PlanRequest(name, sources, options, lock), out / pipeline.PLAN)
     plan = PlanFolder.at(out)
     total, attempts = pipeline.fetch_images(plan, store, settings, limit=limit, retry=retry)
@@ -60,7 +62,7 @@ def run(
     built = pipeline.build(state, store, out)
     missing = len(state.lock) - state.accepted
     if as_json:
-        click.echo(
+        screen.say(
             dumps(
                 {
                     "folder": str(out),

@@ -30,6 +30,11 @@ def console() -> Console:
     return _Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)
 
 
+def say(text: str) -> None:
+    """A line on standard output as it is, for programs."""
+    console().print(text, markup=False, emoji=False, crop=False)
+
+
 def table(title: str | None, *columns: str, right: tuple[str, ...] = ()) -> Table:
     made = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for column in columns:

@@ -47,7 +47,7 @@ def command(
     ]
     if as_json:
         rows = [{**each.__dict__, "outcome": each.outcome.value} for each in bad]
-        click.echo(dumps({"images": len(checked), "ok": len(checked) - len(bad), "problems": rows}))
+        screen.say(dumps({"images": len(checked), "ok": len(checked) - len(bad), "problems": rows}))
     elif not quiet:
         console = screen.console()
         for each in bad:
