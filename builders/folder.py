@@ -135,7 +135,7 @@ def staged(folder: Path) -> Iterator[Path]:
     IncompleteError
         Something came between: another build in the same place, or a full disk.
     """
-    staging = folder.parent / f".{folder.name}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    staging = folder.parent / f".hannun-{os.getpid()}-{uuid.uuid4().hex[:8]}"
     try:
         staging.mkdir(parents=True)
         yield staging

@@ -100,7 +100,7 @@ def write_plan(folder: Path, recipe: Recipe, planned: Planned) -> bool:
         )
     if any(name in there for name in (ROWS, LOCK)):
         raise InputError("the folder holds parts of a plan", where=str(folder), todo="choose another --out")
-    staging = folder.parent / f".{folder.name}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    staging = folder.parent / f".hannun-{os.getpid()}-{uuid.uuid4().hex[:8]}"
     try:
         staging.mkdir(parents=True)
         for name, text in files.items():

@@ -341,7 +341,7 @@ def test_the_systems_refusals_are_named_not_traced(run, tmp_path: Path) -> None:
     for arguments in (
         ["sage-reconstruct", "run", "kona", "--out", tmp_path / "file" / "below"],
         ["hannun", "validate", tmp_path / ("x" * 5000)],
-        ["hannun", "build", "kona", "--out", tmp_path / ("x" * 250)],
+        ["hannun", "build", "kona", "--out", tmp_path / ("x" * 300)],
     ):
         done = run(*arguments)
         assert done.returncode == 2, done.stderr
