@@ -355,3 +355,13 @@ def test_sources_without_a_row_give_no_plan(run, tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "no row" in done.stderr
     assert not (tmp_path / "p").exists()
+
+
+def test_text_is_printed_as_it_is(run, tmp_path: Path) -> None:
+    path = tmp_path / "[bold]x.jsonl"
+    path.write_text('{"id":":apple:","q":"[red]a[/red]"}\n{"id":":apple:","q":"b"}\n')
+    for form in ("text", "json"):
+        done = run("hannun", "validate", path, "--format", form)
+        assert done.returncode == 1
+        assert ":apple:" in done.stdout
+        assert "[bold]x.jsonl" in done.stdout

@@ -51,7 +51,5 @@ def command(*, name: str, out: Path | None, register: bool, **given: Any) -> Exi
             datasets.disable_progress_bars()
         configs = prepare(name, folder)
         if not given["quiet"] and not given["as_json"]:
-            screen.console().print(
-                f'load_dataset("{NAMESPACE}/{name}", "{configs[0]}")  by name, on this machine', markup=False
-            )
+            screen.console().print(f'load_dataset("{NAMESPACE}/{name}", "{configs[0]}")  by name, on this machine')
     return code

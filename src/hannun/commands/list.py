@@ -33,7 +33,7 @@ def command(*, as_json: bool) -> ExitCode:
         return ExitCode.COMPLETE
     console = screen.console()
     for benchmark, missing, folder in entries:
-        console.print(f"[bold]{benchmark.name}[/]  {benchmark.title}")
+        console.print(f"{benchmark.name}  {benchmark.title}", style="bold")
         made = screen.table(None, "", "")
         made.show_header = False
         made.add_row("  configs", ", ".join(config.name for config in benchmark.configs))

@@ -55,5 +55,5 @@ def command(
     temporary.replace(target)
     known = sum(1 for entry in entries if entry.digests)
     if not quiet:
-        screen.console().print(f"{known:,} of {len(entries):,} images have digests: {target}", markup=False)
+        screen.console().print(f"{known:,} of {len(entries):,} images have digests: {target}")
     return ExitCode.COMPLETE if known == len(entries) else ExitCode.FINDINGS

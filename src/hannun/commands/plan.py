@@ -41,6 +41,6 @@ def command(
             f"{counts['rows']:,} instances, {counts['images']:,} distinct images, {counts['dropped']:,} dropped"
         )
         for drop in planned.dropped:
-            console.print(f"  dropped {drop.item}: {drop.reason}", markup=False)
-        console.print(f"{'plan' if new else 'the same plan was already'} in {out}", markup=False)
+            console.print(f"  dropped {drop.item}: {drop.reason}")
+        console.print(f"{'plan' if new else 'the same plan was already'} in {out}")
     return ExitCode.COMPLETE

@@ -44,6 +44,6 @@ def command(
         screen.say(dumps(report))
     elif not quiet:
         console = screen.console()
-        console.print(markdown(report), markup=False)
-        console.print("written: " + ", ".join(map(str, paths)), markup=False)
+        console.print(markdown(report))
+        console.print("written: " + ", ".join(map(str, paths)))
     return ExitCode.COMPLETE if state.accepted == len(state.lock) else ExitCode.FINDINGS

@@ -88,12 +88,12 @@ def _tell(screen: Any, built: Any, missing: int) -> None:
             made.add_row(config, split, f"{rows:,}")
     console.print(made)
     for dropped in built.resolution.dropped[:20]:
-        console.print(f"dropped {dropped.id}: {dropped.reason}", markup=False)
+        console.print(f"dropped {dropped.id}: {dropped.reason}")
     more = len(built.resolution.dropped) - 20
     if more > 0:
-        console.print(f"... and {more:,} more in {built.folder / 'plan' / 'report.md'}", markup=False)
+        console.print(f"... and {more:,} more in {built.folder / 'plan' / 'report.md'}")
     if missing:
-        console.print(f"{missing:,} images are missing; see {built.folder / 'plan' / 'report.md'}", markup=False)
+        console.print(f"{missing:,} images are missing; see {built.folder / 'plan' / 'report.md'}")
     first = next(iter(built.rows))
     split = list(built.rows[first])[-1]
-    console.print(f'load_dataset("{built.folder}", "{first}", split="{split}")', markup=False)
+    console.print(f'load_dataset("{built.folder}", "{first}", split="{split}")')

@@ -26,13 +26,15 @@ class _Console(Console):
 
 
 def console() -> Console:
-    """Standard output: colours and width on a terminal, unbroken lines in a pipe."""
-    return _Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)
+    """Standard output: unbroken lines in a pipe; text is printed as it is, never read as markup or emoji names."""
+    return _Console(
+        highlight=False, markup=False, emoji=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200
+    )
 
 
 def say(text: str) -> None:
     """A line on standard output as it is, for programs."""
-    console().print(text, markup=False, emoji=False, crop=False)
+    console().print(text, crop=False)
 
 
 def table(title: str | None, *columns: str, right: tuple[str, ...] = ()) -> Table:

@@ -40,9 +40,9 @@ def command(*, target: str, level: str, form: str, strict: bool, dialect: Any, q
     result = validate(target, part=Part(level), dialect=dialect)
     console = screen.console()
     if form == "json":
-        console.print(dumps(json.document(result)), markup=False)
+        console.print(dumps(json.document(result)))
     elif not quiet:
         for line in text.lines(result):
-            console.print(line, markup=False)
+            console.print(line)
     bad = result.count(Level.ERROR) or (strict and result.count(Level.WARNING))
     return ExitCode.FINDINGS if bad else ExitCode.COMPLETE

@@ -52,10 +52,10 @@ def command(
         console = screen.console()
         for each in bad:
             what = each.problem or each.outcome.meaning
-            console.print(f"{each.image_id}: {each.outcome.value}: {what}", markup=False)
+            console.print(f"{each.image_id}: {each.outcome.value}: {what}")
             if each.expected:
-                console.print(f"    expected {each.expected}\n    got      {each.got}", markup=False)
+                console.print(f"    expected {each.expected}\n    got      {each.got}")
             todo = Outcome.PENDING.next_step if each.problem else each.outcome.next_step
-            console.print(f"    to do: {todo}", markup=False)
+            console.print(f"    to do: {todo}")
         console.print(f"{len(checked) - len(bad):,} of {len(checked):,} images verified")
     return ExitCode.FINDINGS if bad else ExitCode.COMPLETE
