@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -20,7 +21,10 @@ download: an address. person: only a person can get it."""
 
 @dataclass(frozen=True)
 class SourceEntry:
-    """A file that an upstream publishes, pinned by revision and digest where one is known."""
+    """A file that an upstream publishes, pinned by revision and digest where one is known.
+
+    It is used where the recipe's options are those of `options`.
+    """
 
     name: str
     kind: SourceKind
@@ -35,13 +39,17 @@ class SourceEntry:
     bytes: int | None = None
     licence: str | None = None
     by_hand: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Config:
+    """A config; `options` are those of the recipe that give it."""
+
     name: str
     splits: tuple[str, ...]
     description: str
+    options: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -49,7 +57,8 @@ class Benchmark:
     """One catalogue entry.
 
     `split_by` names the field whose values no two splits may share; `share_by` the field by which
-    configs share candidates, order and gold place. `needs` are this package's extras.
+    configs share candidates, order and gold place. `needs` are this package's extras. `licences` has
+    at least `text` and `images`.
     """
 
     name: str
@@ -62,8 +71,7 @@ class Benchmark:
     rows_file: str
     citation: str
     configs: tuple[Config, ...]
-    text_licence: Licence
-    image_licence: Licence
+    licences: Mapping[str, Licence]
     sources: dict[str, SourceEntry]
     split_by: str | None = None
     share_by: str | None = None
@@ -72,6 +80,23 @@ class Benchmark:
     size: str | None = None
     facts: tuple[dict[str, Any], ...] = ()
     results: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def text_licence(self) -> Licence:
+        return self.licences["text"]
+
+    @property
+    def image_licence(self) -> Licence:
+        """The licence of the images that the default options give."""
+        return self.licences["images"]
+
+    def sources_with(self, options: Mapping[str, Any]) -> dict[str, SourceEntry]:
+        """The sources that the recipe takes under these options."""
+        return {
+            name: entry
+            for name, entry in self.sources.items()
+            if all(options[key] == value for key, value in entry.options.items())
+        }
 
     def config(self, name: str) -> Config:
         """The config of that name.
@@ -113,12 +138,10 @@ def raw(name: str) -> dict[str, Any]:
 def benchmark(name: str) -> Benchmark:
     """The catalogue entry of a benchmark; InputError when there is none of that name."""
     entry = dict(raw(name))
-    licences = entry.pop("licences")
     return Benchmark(
-        configs=tuple(Config(c["name"], tuple(c["splits"]), c["description"]) for c in entry.pop("configs")),
+        configs=tuple(Config(**{**c, "splits": tuple(c["splits"])}) for c in entry.pop("configs")),
         sources={key: SourceEntry(key, **fields) for key, fields in entry.pop("sources").items()},
-        text_licence=_licence(licences["text"]),
-        image_licence=_licence(licences["images"]),
+        licences={key: _licence(fields) for key, fields in entry.pop("licences").items()},
         languages=tuple(entry.pop("languages")),
         needs=tuple(entry.pop("needs", ())),
         facts=tuple(entry.pop("facts", ())),

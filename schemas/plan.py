@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from hannun.schemas.instance import Instance
@@ -20,11 +21,15 @@ class Drop:
 
 @dataclass(frozen=True)
 class Planned:
-    """Rows in order of id, images in order of id, drops in order of reason and item."""
+    """Rows in order of id, images in order of id, drops in order of reason and item.
+
+    `baselines` are Hits@1 of answers that need no picture, by name.
+    """
 
     rows: tuple[Instance, ...]
     images: tuple[LockEntry, ...]
     dropped: tuple[Drop, ...]
+    baselines: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -58,4 +63,5 @@ class Recipe:
                 {"reason": reason, "count": len(items), "items": sorted(items)}
                 for reason, items in sorted(by_reason.items())
             ],
+            "baselines": {name: round(value, 4) for name, value in planned.baselines.items()},
         }

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import importlib
+import importlib.util
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, cast
 
 from hannun.reconstruct.plan_folder import LOCK, RECIPE, ROWS
 from hannun.schemas import catalogue
@@ -21,12 +23,30 @@ from hannun.validate.reader import Row, rows_of
 from hannun.validate.result import Part, Result
 
 
+class OwnChecks(Protocol):
+    """What a benchmark's own module of checks offers as `Checks(recipe)`."""
+
+    def check(self, row: Row) -> Iterator[Finding]: ...
+    def finish(self) -> Iterator[Finding]: ...
+    @property
+    def unchecked(self) -> Iterator[Unchecked]: ...
+
+
+def own_checks(benchmark: catalogue.Benchmark, recipe: Mapping[str, Any]) -> OwnChecks | None:
+    """The checks that only this benchmark has, where it has any."""
+    name = f"hannun.validate.checks.{benchmark.recipe}"
+    if importlib.util.find_spec(name) is None:
+        return None
+    return cast("OwnChecks", importlib.import_module(name).Checks(recipe))
+
+
 class KnownFolder:
     """One folder under validation; everything is said into `result`."""
 
     def __init__(self, result: Result, folder: Path) -> None:
         self._result = result
         self._folder = folder
+        self._own: OwnChecks | None = None
 
     def validate(self) -> None:
         """Check the folder: recipe, lock, rows, and where it is a build its tables, pictures and card."""
@@ -47,6 +67,7 @@ class KnownFolder:
         for row in written:
             self._result.add(Part.SCHEMA, check_record(row, "instance"))
         checks = RowChecks(split_by=benchmark.split_by, share_by=benchmark.share_by)
+        self._own = own_checks(benchmark, recipe)
         if (self._folder / "README.md").exists() or any(self._folder.glob("*/*.parquet")):
             self._check_build(benchmark, lock, written, checks)
         else:
@@ -57,7 +78,10 @@ class KnownFolder:
                 self._result.add(Part.ROWS, check_locked(row, lock))
         self._result.rows = checks.count or len(written)
         self._result.add(Part.ROWS, checks.finish())
-        self._result.baselines |= checks.baselines()
+        if self._own is not None:
+            self._result.add(Part.ROWS, self._own.finish())
+            self._result.unchecked += self._own.unchecked
+        self._result.baselines |= {**recipe.get("baselines", {}), **checks.baselines()}
 
     def _check_build(
         self, benchmark: catalogue.Benchmark, lock: dict[str, LockEntry], written: list[Row], checks: RowChecks
@@ -83,6 +107,8 @@ class KnownFolder:
     def _check_row(self, row: Row, checks: RowChecks) -> None:
         self._result.add(Part.ROWS, checks.check(row))
         self._result.add(Part.ROWS, check_texts(row))
+        if self._own is not None:
+            self._result.add(Part.ROWS, self._own.check(row))
 
     def _tables(self, card: dict[str, Any] | Finding) -> Iterator[tuple[str, str, Path]]:
         if isinstance(card, Finding):

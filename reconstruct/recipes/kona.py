@@ -3,12 +3,13 @@
 Gold: a picture that shows the query's sense. Negatives: pictures of the noun's other senses (`hard`, at
 most four), pictures of the gold's own kind (`near`, at most three) and others (`random`); near and
 random ones stand for no sense of the noun. Nothing that one could take for the gold is a candidate,
-nor anything that the query itself excludes.
+nor anything that the query itself excludes. The picture styles hold the same instances in the same order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
@@ -19,24 +20,43 @@ from hannun.reconstruct.recipes.kona_tables import (
     Picture,
     Query,
     Tables,
+    overlap,
     picture_files,
     read_tables,
     unmarked,
 )
 from hannun.reconstruct.source import Source
-from hannun.schemas.catalogue import Benchmark
+from hannun.schemas.baselines import expected_hits, form_baselines
+from hannun.schemas.catalogue import Benchmark, SourceEntry
 from hannun.schemas.errors import InputError
 from hannun.schemas.instance import CANDIDATES, Candidate, Instance
+from hannun.schemas.licence import Licence
 from hannun.schemas.lock import LockEntry
 from hannun.schemas.plan import Drop, Planned
 
 VERSION = 1
-OPTIONS = {"seed": 1}
-
-STYLE = "twemoji"
+OPTIONS = {"seed": 1, "images": ("twemoji", "noto")}
 
 _HARD, _NEAR = 4, 3
 _SPARES = {"hard": 2, "near": 2, "random": 4}
+
+
+@dataclass(frozen=True)
+class _Style:
+    """One way to draw the pictures, and how it names things: image ids, configs, files, licence."""
+
+    name: str
+    suffix: str
+    index: SourceEntry
+    licence: Licence
+
+    def image_id(self, picture: str) -> str:
+        return f"{self.name}:{picture}"
+
+    def location(self, path: str) -> str:
+        if self.index.distribution is not None:
+            return str(Package(self.index.distribution, path))
+        return f"{self.index.address}{path}"
 
 
 def plan(benchmark: Benchmark, sources: Mapping[str, Source], options: Mapping[str, Any]) -> Planned:
@@ -48,25 +68,33 @@ def plan(benchmark: Benchmark, sources: Mapping[str, Source], options: Mapping[s
         A table contradicts itself or another one; the message names file, line and rule.
     """
     tables = read_tables(sources)
-    files = picture_files(sources["twemoji-index"])
+    style = _style(benchmark, options["images"])
+    files = picture_files(sources[style.index.name])
     rows: list[Instance] = []
+    items: list[tuple[Query, Instance]] = []
     dropped: list[Drop] = []
     for query in tables.queries:
         chosen = choose(tables, query, options["seed"])
         if isinstance(chosen, Drop):
             dropped.append(chosen)
             continue
-        candidates, spares = chosen
-        rows.extend(_instance(benchmark, query, wording, candidates, spares) for wording in WORDINGS)
+        of_query = [_instance(benchmark, style, query, wording, *chosen) for wording in WORDINGS]
+        rows += of_query
+        items.append((query, of_query[0]))
     used = {c.image_id.partition(":")[2] for row in rows for c in (*row.candidates, *row.spares)}
     return Planned(
         rows=tuple(sorted(rows, key=lambda row: row.id)),
-        images=tuple(_lock_entry(benchmark, picture, files) for picture in sorted(used)),
+        images=tuple(_lock_entry(style, picture, files, sources[style.index.name].where) for picture in sorted(used)),
         dropped=tuple(sorted(dropped, key=lambda drop: (drop.reason, drop.item))),
+        baselines=_baselines(tables, items),
     )
 
 
-def choose(tables: Tables, query: Query, seed: int) -> tuple[tuple[Candidate, ...], tuple[Candidate, ...]] | Drop:
+Chosen = tuple[tuple[str, str], ...]
+"""Pictures and the kind of each."""
+
+
+def choose(tables: Tables, query: Query, seed: int) -> tuple[Chosen, Chosen] | Drop:
     """The ten candidates in order and the spares, or why there are too few."""
     sense = query.sense
     golds = (p.key for p in tables.pictures.values() if sense.key in p.shows and p.key not in query.exclude)
@@ -92,11 +120,8 @@ def choose(tables: Tables, query: Query, seed: int) -> tuple[tuple[Candidate, ..
     for name, pool in pools.items():
         picked |= dict.fromkeys(pool[: taken[name]], name)
     placed = ranked(seed, "place", query.item, picked)
-    spares = [(key, name) for name, pool in pools.items() for key in pool[taken[name] :][: _SPARES[name]]]
-    return (
-        tuple(Candidate(_image_id(key), picked[key]) for key in placed),
-        tuple(Candidate(_image_id(key), name) for key, name in spares),
-    )
+    spares = tuple((key, name) for name, pool in pools.items() for key in pool[taken[name] :][: _SPARES[name]])
+    return tuple((key, picked[key]) for key in placed), spares
 
 
 def _hard(allowed: list[Picture], senses: frozenset[str], item: str, seed: int) -> list[str]:
@@ -109,22 +134,18 @@ def _hard(allowed: list[Picture], senses: frozenset[str], item: str, seed: int) 
 
 
 def _instance(
-    benchmark: Benchmark,
-    query: Query,
-    wording: str,
-    candidates: tuple[Candidate, ...],
-    spares: tuple[Candidate, ...],
+    benchmark: Benchmark, style: _Style, query: Query, wording: str, candidates: Chosen, spares: Chosen
 ) -> Instance:
     context, start, end = unmarked(query.wordings[wording])
     return Instance(
-        id=f"{benchmark.name}/{wording}/{query.item}",
+        id=f"{benchmark.name}/{wording}{style.suffix}/{query.item}",
         split=query.sense.split,
         context=context,
         target=context[start:end],
         target_span=(start, end),
-        candidates=candidates,
-        label=next(place for place, c in enumerate(candidates) if c.kind == "gold"),
-        spares=spares,
+        candidates=tuple(Candidate(style.image_id(key), kind) for key, kind in candidates),
+        label=next(place for place, (_, kind) in enumerate(candidates) if kind == "gold"),
+        spares=tuple(Candidate(style.image_id(key), kind) for key, kind in spares),
         source={
             "item": query.item,
             "noun": query.sense.noun,
@@ -134,26 +155,45 @@ def _instance(
     )
 
 
-def _lock_entry(benchmark: Benchmark, picture: str, files: Mapping[str, tuple[str, str, int]]) -> LockEntry:
+def _baselines(tables: Tables, items: list[tuple[Query, Instance]]) -> dict[str, float]:
+    """What one scores without a picture: by form, by the context's words, by knowing which pictures show a sense."""
+    golds = [row.label for _, row in items]
+    shown = [[tables.pictures[c.image_id.partition(":")[2]] for c in row.candidates] for _, row in items]
+    glosses = {key: sense.gloss for key, sense in tables.senses.items()}
+    words = [
+        [max((overlap(query.wordings["neutralized"], glosses[key]) for key in p.fits), default=0) for p in pictures]
+        for (query, _), pictures in zip(items, shown, strict=True)
+    ]
+    prior = [[float(bool(each.shows)) for each in pictures] for pictures in shown]
+    return {
+        **form_baselines(row.to_json() for _, row in items),
+        "words that the masked context shares with a sense": expected_hits(words, golds),
+        "any picture that shows some sense": expected_hits(prior, golds),
+    }
+
+
+def _style(benchmark: Benchmark, name: str) -> _Style:
+    default = name == OPTIONS["images"][0]
+    licence = benchmark.image_licence if default else benchmark.licences[name]
+    return _Style(name, "" if default else f"-{name}", benchmark.sources[f"{name}-index"], licence)
+
+
+def _lock_entry(style: _Style, picture: str, files: Mapping[str, tuple[str, str, int]], where: str) -> LockEntry:
     if picture not in files:
         raise InputError(
-            f"no {STYLE} picture for {picture}",
+            f"no {style.name} picture for {picture}",
+            where=where,
             expected="a picture of the index",
             got=picture,
             todo="correct depictions.tsv",
         )
     path, sha256, size = files[picture]
-    distribution = benchmark.sources["twemoji-index"].distribution
     return LockEntry(
-        image_id=_image_id(picture),
-        locations=(str(Package(distribution or "", path)),),
+        image_id=style.image_id(picture),
+        locations=(style.location(path),),
         digests={"sha256": sha256},
         bytes=size,
         format="PNG",
-        licence=benchmark.image_licence.for_lock(),
-        attribution=benchmark.image_licence.attribution,
+        licence=style.licence.for_lock(),
+        attribution=style.licence.attribution,
     )
-
-
-def _image_id(picture: str) -> str:
-    return f"{STYLE}:{picture}"

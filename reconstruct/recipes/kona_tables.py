@@ -17,6 +17,8 @@ PLACEHOLDER = "[명사]"
 WORDINGS = ("original", "explicit", "neutralized")
 
 _MARKED = re.compile(r"\{([^{}]*)\}")
+_POINT = re.compile(r"(?<![a-z])[0-9a-f]{2,6}|(?<=emoji_u)[0-9a-f]{4,6}")
+_WORD = re.compile(r"[가-힣]{2,}")
 
 
 @dataclass(frozen=True)
@@ -79,11 +81,15 @@ def read_tables(sources: Mapping[str, Source]) -> Tables:
 
 
 def picture_files(index: Source) -> dict[str, tuple[str, str, int]]:
-    """Picture key -> path, sha256 and size; file names keep or drop U+FE0F, keys never have it."""
+    """Picture key -> path, sha256 and size.
+
+    A file's name holds its code points in hexadecimal, as 1f350.png or emoji_u0031_20e3.png; some names
+    keep U+FE0F, keys never do.
+    """
     files: dict[str, tuple[str, str, int]] = {}
     for row in _table(index, ("path", "sha256", "bytes")).rows:
-        points = row["path"].rpartition("/")[2].removesuffix(".png").split("-")
-        key = "-".join(point for point in points if point != "fe0f")
+        points = _POINT.findall(row["path"].rpartition("/")[2].removesuffix(".png"))
+        key = "-".join(f"{int(point, 16):x}" for point in points if point != "fe0f")
         if key in files:
             raise _error(index.where, row, f"two files for picture {key}", "one file", row["path"])
         if not row["bytes"].isdecimal():
@@ -103,6 +109,11 @@ def unmarked(text: str) -> tuple[str, int, int]:
         return text, start, start + len(PLACEHOLDER)
     target = marked.group(1)
     return text[: marked.start()] + target + text[marked.end() :], marked.start(), marked.start() + len(target)
+
+
+def overlap(text: str, other: str) -> int:
+    """Number of words that two texts share, by their first two syllables, where particles do not reach."""
+    return len({word[:2] for word in _WORD.findall(text)} & {word[:2] for word in _WORD.findall(other)})
 
 
 def _read_senses(table: Table) -> dict[str, Sense]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -104,12 +104,12 @@ def make_plan(request: PlanRequest, out: Path) -> tuple[Planned, bool]:
     benchmark = catalogue.benchmark(request.name)
     module = recipe_module(benchmark.recipe)
     options = completed_options(module, request.options)
-    sources = open_sources(benchmark.sources, request.sources)
+    sources = open_sources(benchmark.sources_with(options), request.sources)
     planned = module.plan(benchmark, sources, options)
     _refuse_broken(benchmark, planned)
     if request.lock is not None:
         shared = {entry.image_id: entry for entry in read_lock(request.lock)}
-        planned = Planned(planned.rows, tuple(merged(planned.images, shared)), planned.dropped)
+        planned = replace(planned, images=tuple(merged(planned.images, shared)))
     recipe = Recipe(
         benchmark=benchmark.name,
         recipe=benchmark.recipe,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from hannun.schemas.instance import CANDIDATES
-from hannun.schemas.invariants import Violation, gold_places, set_violations, violations
+from hannun.schemas.baselines import form_baselines
+from hannun.schemas.invariants import Violation, set_violations, violations
 from hannun.validate.finding import Finding, Place, finding
 from hannun.validate.reader import ID_COLUMNS, Row
 
@@ -50,11 +50,8 @@ class RowChecks:
             yield _finding(each, place)
 
     def baselines(self) -> dict[str, float]:
-        """Hits@1 of always picking the first candidate, and of a constant score; empty without instances."""
-        places = gold_places(row for row in self._instances if "candidates" in row)
-        if not places:
-            return {}
-        return {"first candidate": places.count(0) / len(places), "constant score": 1 / CANDIDATES}
+        """Hits@1 of answers that need no picture; empty without instances."""
+        return form_baselines(self._instances)
 
     def _check_fields(self, row: Row) -> Iterator[Finding]:
         columns = self._columns.setdefault(row.place.file, tuple(row.values))

@@ -18,6 +18,7 @@ def command(*, as_json: bool) -> ExitCode:
     from hannun.builders.folder import README
     from hannun.commands import screen
     from hannun.reconstruct.home import built_folder
+    from hannun.reconstruct.recipes import completed_options, recipe_module
     from hannun.reconstruct.source import missing_sources
     from hannun.schemas import catalogue
     from hannun.schemas.strict_json import dumps
@@ -27,7 +28,8 @@ def command(*, as_json: bool) -> ExitCode:
         benchmark = catalogue.benchmark(name)
         built = built_folder(name)
         is_built = (built / README).is_file()
-        entries.append((benchmark, missing_sources(benchmark.sources.values()), str(built) if is_built else None))
+        sources = benchmark.sources_with(completed_options(recipe_module(benchmark.recipe), {}))
+        entries.append((benchmark, missing_sources(sources.values()), str(built) if is_built else None))
     if as_json:
         screen.say(dumps([_as_json(*entry) for entry in entries]))
         return ExitCode.COMPLETE
