@@ -75,7 +75,7 @@ def set_violations(
     found = [*_repeated_ids(rows), *_contexts_used_twice(rows)]
     groups: dict[Any, list[Mapping[str, Any]]] = defaultdict(list)
     for place, row in enumerate(rows):
-        key = _dotted(row, share_by) if share_by else None
+        key = dotted(row, share_by) if share_by else None
         groups[("row", place) if key is None else key].append(row)
     found += _uneven_gold([group[0] for group in groups.values()])
     if share_by:
@@ -95,6 +95,14 @@ def gold_places(rows: Iterable[Mapping[str, Any]]) -> list[int]:
     """Gold places that are whole numbers, in row order."""
     labels = (row.get("label") for row in rows)
     return [label for label in labels if isinstance(label, int) and not isinstance(label, bool)]
+
+
+def dotted(row: Mapping[str, Any], path: str) -> Any:
+    """The value at a dotted path, as text; None where there is none."""
+    value: Any = row
+    for part in path.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value if value is None or isinstance(value, str) else str(value)
 
 
 def _check_candidates(row: Mapping[str, Any], ids: list[Any], kinds: list[Any], say: Any) -> None:
@@ -229,7 +237,7 @@ def _shared_between_splits(rows: list[Mapping[str, Any]], split_by: str) -> list
     splits: dict[Any, set[str]] = defaultdict(set)
     first: dict[tuple[Any, str], str] = {}
     for row in rows:
-        key = _dotted(row, split_by)
+        key = dotted(row, split_by)
         split = row.get("split")
         if key is not None and isinstance(split, str):
             splits[key].add(split)
@@ -270,10 +278,3 @@ def _binomial(k: int, total: int) -> float:
 
 def _kind(candidate: Any) -> Any:
     return candidate.get("kind") if isinstance(candidate, Mapping) else None
-
-
-def _dotted(row: Mapping[str, Any], path: str) -> Any:
-    value: Any = row
-    for part in path.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
-    return value if value is None or isinstance(value, str) else str(value)

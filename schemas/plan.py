@@ -63,5 +63,5 @@ class Recipe:
                 {"reason": reason, "count": len(items), "items": sorted(items)}
                 for reason, items in sorted(by_reason.items())
             ],
-            "baselines": {name: round(value, 4) for name, value in planned.baselines.items()},
+            "baselines": {name: round(value, 6) for name, value in planned.baselines.items()},
         }

@@ -1,4 +1,4 @@
-"""Tab-separated tables whose dialect is declared, never guessed."""
+"""Tables, tab-separated as a rule, whose dialect is declared, never guessed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,14 @@ class Table:
     notes: tuple[str, ...] = ()
 
 
-def parse_table(data: bytes, where: str, *, columns: Sequence[str] | None = None, dialect: Dialect = "plain") -> Table:
+def parse_table(
+    data: bytes,
+    where: str,
+    *,
+    columns: Sequence[str] | None = None,
+    dialect: Dialect = "plain",
+    delimiter: str = "\t",
+) -> Table:
     """Parse a table with a header line.
 
     Parameters
@@ -48,9 +55,9 @@ def parse_table(data: bytes, where: str, *, columns: Sequence[str] | None = None
     """
     decoded = decode(data, where)
     if dialect == "plain":
-        numbered = [(n, line.split("\t")) for n, line in enumerate(lines_of(decoded.text), 1) if line]
+        numbered = [(n, line.split(delimiter)) for n, line in enumerate(lines_of(decoded.text), 1) if line]
     else:
-        numbered = _quoted_rows(decoded.text, where)
+        numbered = _quoted_rows(decoded.text, where, delimiter)
     if not numbered:
         raise InputError("an empty table", where=where, expected="a header line and rows")
     header = tuple(numbered[0][1])
@@ -81,8 +88,8 @@ def _check_header(header: tuple[str, ...], columns: Sequence[str] | None, where:
         )
 
 
-def _quoted_rows(text: str, where: str) -> list[tuple[int, list[str]]]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter="\t", strict=True)
+def _quoted_rows(text: str, where: str, delimiter: str) -> list[tuple[int, list[str]]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows: list[tuple[int, list[str]]] = []
     # Cells that hold a base64 picture exceed csv's default of 131,072 characters.
     previous_limit = csv.field_size_limit(max(len(text), 1))

@@ -7,6 +7,7 @@ beginning, and an error anywhere else.
 from __future__ import annotations
 
 import codecs
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -119,6 +120,23 @@ def read_bytes(path: Path) -> bytes:
         raise InputError("a folder, not a file", where=str(path)) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from None
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file that is there whole or not at all.
+
+    Raises
+    ------
+    InputError
+        It cannot be written there.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        temporary.write_bytes(data)
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise InputError(f"cannot be written: {error.strerror}", where=str(path), todo="choose another place") from None
 
 
 def lines_of(text: str) -> list[str]:

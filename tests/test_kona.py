@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hannun.reconstruct.recipes import completed_options, recipe_module
 from hannun.reconstruct.recipes.kona import choose, plan
 from hannun.reconstruct.recipes.kona_tables import PLACEHOLDER, Tables, read_tables, unmarked
 from hannun.reconstruct.source import Source, open_sources
@@ -22,12 +23,13 @@ from hannun.schemas.plan import Drop, Planned
 from hannun.pipeline import PlanRequest, make_plan
 
 BENCHMARK = catalogue.benchmark("kona")
+DEFAULTS = completed_options(recipe_module("kona"), {})
 NAMES = ("senses", "queries", "depictions", "confusables")
 
 
 @pytest.fixture(scope="module")
 def sources() -> dict[str, Source]:
-    return open_sources(BENCHMARK.sources, {})
+    return open_sources(BENCHMARK.sources_with(DEFAULTS), {})
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +39,7 @@ def tables(sources: dict[str, Source]) -> Tables:
 
 @pytest.fixture(scope="module")
 def planned(sources: dict[str, Source]) -> Planned:
-    return plan(BENCHMARK, sources, {"seed": 1})
+    return plan(BENCHMARK, sources, DEFAULTS)
 
 
 def shuffled(source: Source, seed: int) -> Source:
@@ -155,7 +157,7 @@ def test_another_hash_seed_and_line_order_give_the_same_bytes(tmp_path: Path, so
 
 
 def test_another_seed_gives_another_set(sources: dict[str, Source], planned: Planned) -> None:
-    other = plan(BENCHMARK, sources, {"seed": 7})
+    other = plan(BENCHMARK, sources, {**DEFAULTS, "seed": 7})
     assert [row.id for row in other.rows] == [row.id for row in planned.rows]
     assert sum(a.candidates != b.candidates for a, b in zip(planned.rows, other.rows, strict=True)) > 100
 
@@ -164,12 +166,12 @@ def test_one_vanished_picture_moves_one_negative(tables: Tables) -> None:
     for query in tables.queries[:20]:
         before = choose(tables, query, 1)
         assert not isinstance(before, Drop)
-        for gone in (candidate for candidate in before[0] if candidate.kind == "random"):
-            pictures = {k: v for k, v in tables.pictures.items() if k != gone.image_id.partition(":")[2]}
+        for gone in (each for each in before.candidates if each[1] == "random"):
+            pictures = {key: value for key, value in tables.pictures.items() if key != gone[0]}
             after = choose(replace(tables, pictures=pictures), query, 1)
             assert not isinstance(after, Drop)
-            kept = [c for c in after[0] if c in before[0]]
-            assert kept == [c for c in before[0] if c != gone]
+            kept = [each for each in after.candidates if each in before.candidates]
+            assert kept == [each for each in before.candidates if each != gone]
 
 
 def small(**changes: str) -> dict[str, Source]:
@@ -200,7 +202,7 @@ def small(**changes: str) -> dict[str, Source]:
 
 
 def test_a_small_set_is_planned_as_the_rules_say() -> None:
-    result = plan(BENCHMARK, small(), {"seed": 1})
+    result = plan(BENCHMARK, small(), DEFAULTS)
     assert [row.id for row in result.rows] == [f"kona/{w}/bae-pear-1" for w in ("explicit", "neutralized", "original")]
     row = result.rows[2]
     kinds = Counter(candidate.kind for candidate in row.candidates)
@@ -240,7 +242,7 @@ def test_a_small_set_is_planned_as_the_rules_say() -> None:
 )
 def test_tables_that_contradict_themselves_are_refused(changes: dict[str, str], says: str) -> None:
     with pytest.raises(InputError, match=says) as caught:
-        plan(BENCHMARK, small(**changes), {"seed": 1})
+        plan(BENCHMARK, small(**changes), DEFAULTS)
     assert caught.value.where is None or ".tsv" in caught.value.where or "kona" in caught.value.where
 
 
@@ -256,7 +258,7 @@ def test_tables_that_contradict_themselves_are_refused(changes: dict[str, str], 
     ],
 )
 def test_what_has_too_few_pictures_is_dropped_and_listed(query: str, reason: str) -> None:
-    result = plan(BENCHMARK, small(queries=query + "\n"), {"seed": 1})
+    result = plan(BENCHMARK, small(queries=query + "\n"), DEFAULTS)
     assert [drop.item for drop in result.dropped] == ["b-2"]
     assert reason in result.dropped[0].reason
     assert len(result.rows) == 3

@@ -212,7 +212,7 @@ def test_an_undamaged_folder_has_nothing_to_say(built_once: Path) -> None:
     assert result.findings == []
     assert result.unchecked == []
     assert result.rows >= 312
-    assert result.baselines["constant score"] == 0.1
+    assert result.baselines["random"] == 0.1
     assert 0 < result.baselines["first candidate"] < 0.3
     plan = validate(str(built_once / "plan"))
     assert plan.findings == []

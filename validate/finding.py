@@ -132,7 +132,13 @@ RULES: dict[str, Rule] = {
             "texts that look equal are equal",
             "write both in NFC, without zero-width characters",
         ),
-        ("kona-target", "HN-KONA-001", _E, "the target is the noun, or the placeholder where it is masked", "build again"),
+        (
+            "kona-target",
+            "HN-KONA-001",
+            _E,
+            "the target is the noun, or the placeholder where it is masked",
+            "build again",
+        ),
         ("kona-noun", "HN-KONA-002", _E, "the target is read as a noun", "write the sentence so that it is one"),
         ("kona-noun-left", "HN-KONA-003", _E, "a neutralized wording does not hold the noun", "mask it"),
         (

@@ -78,7 +78,7 @@ def plan(benchmark: Benchmark, sources: Mapping[str, Source], options: Mapping[s
         if isinstance(chosen, Drop):
             dropped.append(chosen)
             continue
-        of_query = [_instance(benchmark, style, query, wording, *chosen) for wording in WORDINGS]
+        of_query = [_instance(style, query, wording, chosen) for wording in WORDINGS]
         rows += of_query
         items.append((query, of_query[0]))
     used = {c.image_id.partition(":")[2] for row in rows for c in (*row.candidates, *row.spares)}
@@ -90,12 +90,16 @@ def plan(benchmark: Benchmark, sources: Mapping[str, Source], options: Mapping[s
     )
 
 
-Chosen = tuple[tuple[str, str], ...]
-"""Pictures and the kind of each."""
+@dataclass(frozen=True)
+class Chosen:
+    """Pictures and the kind of each: the ten candidates in order, and the spares."""
+
+    candidates: tuple[tuple[str, str], ...]
+    spares: tuple[tuple[str, str], ...]
 
 
-def choose(tables: Tables, query: Query, seed: int) -> tuple[Chosen, Chosen] | Drop:
-    """The ten candidates in order and the spares, or why there are too few."""
+def choose(tables: Tables, query: Query, seed: int) -> Chosen | Drop:
+    """The pictures of a query, or why there are too few."""
     sense = query.sense
     golds = (p.key for p in tables.pictures.values() if sense.key in p.shows and p.key not in query.exclude)
     gold = next(iter(ranked(seed, "gold", query.item, golds)), None)
@@ -121,7 +125,7 @@ def choose(tables: Tables, query: Query, seed: int) -> tuple[Chosen, Chosen] | D
         picked |= dict.fromkeys(pool[: taken[name]], name)
     placed = ranked(seed, "place", query.item, picked)
     spares = tuple((key, name) for name, pool in pools.items() for key in pool[taken[name] :][: _SPARES[name]])
-    return tuple((key, picked[key]) for key in placed), spares
+    return Chosen(tuple((key, picked[key]) for key in placed), spares)
 
 
 def _hard(allowed: list[Picture], senses: frozenset[str], item: str, seed: int) -> list[str]:
@@ -133,19 +137,17 @@ def _hard(allowed: list[Picture], senses: frozenset[str], item: str, seed: int) 
     return list(dict.fromkeys(key for each in rounds for key in each if key is not None))
 
 
-def _instance(
-    benchmark: Benchmark, style: _Style, query: Query, wording: str, candidates: Chosen, spares: Chosen
-) -> Instance:
+def _instance(style: _Style, query: Query, wording: str, chosen: Chosen) -> Instance:
     context, start, end = unmarked(query.wordings[wording])
     return Instance(
-        id=f"{benchmark.name}/{wording}{style.suffix}/{query.item}",
+        id=f"kona/{wording}{style.suffix}/{query.item}",
         split=query.sense.split,
         context=context,
         target=context[start:end],
         target_span=(start, end),
-        candidates=tuple(Candidate(style.image_id(key), kind) for key, kind in candidates),
-        label=next(place for place, (_, kind) in enumerate(candidates) if kind == "gold"),
-        spares=tuple(Candidate(style.image_id(key), kind) for key, kind in spares),
+        candidates=tuple(Candidate(style.image_id(key), kind) for key, kind in chosen.candidates),
+        label=next(place for place, (_, kind) in enumerate(chosen.candidates) if kind == "gold"),
+        spares=tuple(Candidate(style.image_id(key), kind) for key, kind in chosen.spares),
         source={
             "item": query.item,
             "noun": query.sense.noun,
@@ -167,8 +169,8 @@ def _baselines(tables: Tables, items: list[tuple[Query, Instance]]) -> dict[str,
     prior = [[float(bool(each.shows)) for each in pictures] for pictures in shown]
     return {
         **form_baselines(row.to_json() for _, row in items),
-        "words that the masked context shares with a sense": expected_hits(words, golds),
-        "any picture that shows some sense": expected_hits(prior, golds),
+        "text only, by words shared with a sense": expected_hits(words, golds),
+        "any picture that shows a sense": expected_hits(prior, golds),
     }
 
 

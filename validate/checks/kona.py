@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cache, lru_cache
 from typing import Any
 
 from hannun.reconstruct.recipes.kona_tables import PLACEHOLDER, WORDINGS, Tables, read_tables
@@ -33,7 +33,7 @@ class Checks:
     @property
     def unchecked(self) -> Iterator[Unchecked]:
         """What these checks could not look at here."""
-        if self._analyser is None:
+        if not _can_analyse():
             yield Unchecked("that the noun is a noun, and gone where it is masked", "pip install 'hannun[kona]'")
         if self._tables is None:
             yield Unchecked("candidates against the depictions table", "built from other tables than this hannun's")
@@ -87,29 +87,39 @@ class Checks:
                 yield finding("kona-particle", row.at("context"), message, expected=expected, found=found)
         if masked and len(noun) > 1 and noun in context.replace(PLACEHOLDER, " "):
             yield finding("kona-noun-left", row.at("context"), f"{noun} is still there", found=context)
-        elif self._analyser is not None:
-            yield from self._check_noun(row, noun, context, span, masked=masked)
+        elif _can_analyse():
+            yield from _check_noun(row, noun, context, span, masked=masked)
 
-    def _check_noun(self, row: Row, noun: str, context: str, span: list[Any], *, masked: bool) -> Iterator[Finding]:
-        assert self._analyser is not None
-        # The placeholder is read as the word that it is named after; the analyser takes brackets for a break.
-        tokens = self._analyser.tokenize(context.replace(PLACEHOLDER, _READ_AS))
-        nouns = [token for token in tokens if token.tag.startswith("N")]
-        if masked:
-            if any(token.form == noun for token in nouns):
-                yield finding("kona-noun-left", row.at("context"), f"{noun} is still there", found=context)
-        elif not any([token.start, token.start + token.len] == span for token in nouns):
-            covering = [t for t in tokens if t.start < span[1] and t.start + t.len > span[0]]
-            found = " ".join(f"{token.form}/{token.tag}" for token in covering)
-            yield finding("kona-noun", row.at("context"), f"{noun} is not read as a noun", expected=noun, found=found)
 
-    @cached_property
-    def _analyser(self) -> Any:
-        if importlib.util.find_spec("kiwipiepy") is None:
-            return None
-        import kiwipiepy
+def _check_noun(row: Row, noun: str, context: str, span: list[Any], *, masked: bool) -> Iterator[Finding]:
+    # The placeholder is read as the word that it is named after; the analyser takes brackets for a break.
+    tokens = _tokens(context.replace(PLACEHOLDER, _READ_AS))
+    nouns = [token for token in tokens if token.tag.startswith("N")]
+    if masked:
+        if any(token.form == noun for token in nouns):
+            yield finding("kona-noun-left", row.at("context"), f"{noun} is still there", found=context)
+    elif not any([token.start, token.end] == span for token in nouns):
+        covering = [token for token in tokens if token.start < span[1] and token.end > span[0]]
+        found = " ".join(f"{token.form}/{token.tag}" for token in covering)
+        yield finding("kona-noun", row.at("context"), f"{noun} is not read as a noun", expected=noun, found=found)
 
-        return kiwipiepy.Kiwi()
+
+def _can_analyse() -> bool:
+    return importlib.util.find_spec("kiwipiepy") is not None
+
+
+@cache
+def _analyser() -> Any:
+    import kiwipiepy
+
+    # Its model takes a second to load.
+    return kiwipiepy.Kiwi()
+
+
+@lru_cache(maxsize=4096)
+def _tokens(text: str) -> list[Any]:
+    tokens: list[Any] = _analyser().tokenize(text)
+    return tokens
 
 
 def _check_pictures(row: Row, tables: Tables, noun: str, sense: str) -> Iterator[Finding]:
@@ -144,7 +154,7 @@ def _check_pictures(row: Row, tables: Tables, noun: str, sense: str) -> Iterator
 
 
 def _tables_of(recipe: Mapping[str, Any]) -> Tables | None:
-    """This hannun's tables, where the recipe was made from these very ones."""
+    """The tables that hannun ships, where the recipe was made from these very ones."""
     entries = catalogue.benchmark("kona").sources
     sources = open_sources({name: entries[name] for name in _TABLES}, {})
     used = {each["name"]: each["digest"] for each in recipe["sources"]}

@@ -39,7 +39,7 @@ def _lines(result: Result, most: int) -> Iterator[str]:
         yield f"  to do: {rule.todo}"
     for unchecked in result.unchecked:
         yield f"not checked: {unchecked.what} ({unchecked.why})"
-    for name, value in result.baselines.items():
+    for name, value in sorted(result.baselines.items(), key=lambda each: each[1]):
         yield f"baseline, {name}: {value:.1%} Hits@1"
     yield summary(result)
 

@@ -19,6 +19,9 @@ _HANNUN = {
     "list": ("list", "What there is, and what is missing here."),
     "build": ("build", "Build a benchmark: one folder that load_dataset reads."),
     "validate": ("validate", "Check a data set: is it right?"),
+    "gallery": ("gallery", "One page of every instance and its pictures."),
+    "export": ("export", "Forms for annotators: CSV and pages of pictures."),
+    "agreement": ("agreement", "Read annotators' forms: agreement with the gold and each other."),
 }
 _RECONSTRUCT = {
     "list": ("list", "What can be rebuilt, from what, and what is missing here."),
@@ -27,6 +30,7 @@ _RECONSTRUCT = {
     "verify": ("verify", "Re-check the stored images."),
     "lock": ("lock", "A completed lock to share."),
     "report": ("report", "Report as JSON and Markdown."),
+    "gallery": ("gallery", "One page of every instance and its pictures."),
     "run": ("run", "All of it, then the folder that load_dataset reads."),
 }
 

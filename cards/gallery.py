@@ -1,0 +1,129 @@
+"""The gallery: one static page of every instance, its wordings, its ten pictures, and what each one is."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from hannun.cards.page import render
+from hannun.schemas.catalogue import Benchmark
+from hannun.schemas.instance import KINDS, Instance, config_of
+from hannun.schemas.invariants import dotted
+from hannun.schemas.lock import LockEntry
+from hannun.schemas.version import version
+from PIL import Image, ImageOps
+
+SIDE = 192
+"""Pixels of a picture's longer side on the page, at most."""
+
+_AS_IT_IS = 6_000
+"""Bytes up to which a small picture is put on the page as it is."""
+
+_SHOWN_BY_BROWSERS = {"PNG": "png", "JPEG": "jpeg", "GIF": "gif", "WEBP": "webp"}
+
+
+def gallery(
+    benchmark: Benchmark,
+    rows: Sequence[Instance],
+    lock: Iterable[LockEntry],
+    thumbnails: Mapping[str, str],
+    baselines: Mapping[str, float],
+) -> str:
+    """The page as HTML, without any outside asset.
+
+    Parameters
+    ----------
+    thumbnails
+        Image id -> its picture as a `data:` address; an image without one is shown as missing.
+    baselines
+        Hits@1 of answers that need no picture, by name.
+    """
+    items = _items(benchmark, rows)
+    used = {c.image_id: None for row in rows for c in row.candidates if c.image_id in thumbnails}
+    css = {image_id: f"p{place}" for place, image_id in enumerate(used)}
+    return render(
+        "gallery.html",
+        title=benchmark.title,
+        language=benchmark.languages[0],
+        summary=benchmark.summary,
+        baselines=dict(sorted(baselines.items(), key=lambda each: each[1])),
+        group_name=(benchmark.split_by or "target").rpartition(".")[2],
+        groups=sorted({_group(benchmark, row) for row in rows}),
+        configs=list(dict.fromkeys(config_of(row.id) for row in _in_config_order(benchmark, rows))),
+        splits=sorted({row.split for row in rows}),
+        kinds=KINDS,
+        pictures=[{"css": css[image_id], "uri": thumbnails[image_id]} for image_id in used],
+        items=[_as_shown(benchmark, key, of_item, css) for key, of_item in items.items()],
+        attributions=sorted({entry.attribution for entry in lock if entry.attribution}),
+        rows=f"{len(rows):,}",
+        tool=f"hannun {version()}",
+    )
+
+
+def thumbnail(data: bytes) -> str:
+    """A picture small enough for a page, as a `data:` address.
+
+    Parameters
+    ----------
+    data
+        The bytes of a picture that decodes.
+    """
+    with Image.open(io.BytesIO(data)) as image:
+        kind = _SHOWN_BY_BROWSERS.get(image.format or "")
+        if kind is not None and max(image.size) <= SIDE and len(data) <= _AS_IT_IS:
+            return _uri(kind, data)
+        # Decoders of JPEG can shrink while they read.
+        image.draft("RGB", (SIDE, SIDE))
+        small = ImageOps.exif_transpose(image).convert("RGBA" if image.has_transparency_data else "RGB")
+    small.thumbnail((SIDE, SIDE))
+    buffer = io.BytesIO()
+    small.save(buffer, "WEBP", quality=80, method=4)
+    return _uri("webp", buffer.getvalue())
+
+
+def _items(benchmark: Benchmark, rows: Sequence[Instance]) -> dict[str, list[Instance]]:
+    """Rows that share candidates, together; in order of their keys."""
+    items: dict[str, list[Instance]] = {}
+    for row in _in_config_order(benchmark, rows):
+        shared = dotted(row.to_json(), benchmark.share_by) if benchmark.share_by else None
+        items.setdefault(str(shared or row.id), []).append(row)
+    return dict(sorted(items.items()))
+
+
+def _in_config_order(benchmark: Benchmark, rows: Sequence[Instance]) -> list[Instance]:
+    order = {config.name: place for place, config in enumerate(benchmark.configs)}
+    return sorted(rows, key=lambda row: order.get(config_of(row.id), len(order)))
+
+
+def _group(benchmark: Benchmark, row: Instance) -> str:
+    return str((dotted(row.to_json(), benchmark.split_by) if benchmark.split_by else None) or row.target)
+
+
+def _as_shown(benchmark: Benchmark, key: str, rows: Sequence[Instance], css: Mapping[str, str]) -> dict[str, Any]:
+    first = rows[0]
+    return {
+        "key": key,
+        "anchor": key.replace("/", "-"),
+        "group": _group(benchmark, first),
+        "gloss": first.source.get("gloss"),
+        "split": first.split,
+        "wordings": [
+            {
+                "config": config_of(row.id),
+                "before": row.context[: row.target_span[0]],
+                "target": row.context[slice(*row.target_span)],
+                "after": row.context[row.target_span[1] :],
+            }
+            for row in rows
+        ],
+        "candidates": [
+            {"css": css.get(each.image_id, ""), "image_id": each.image_id, "kind": each.kind}
+            for each in first.candidates
+        ],
+    }
+
+
+def _uri(kind: str, data: bytes) -> str:
+    return f"data:image/{kind};base64,{base64.b64encode(data).decode('ascii')}"

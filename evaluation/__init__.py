@@ -1,0 +1,1 @@
+"""What answers are worth: people's forms now, models' scores to come."""
