@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from hannun.builders.features import features
 from hannun.reconstruct.home import built_folder
+from hannun.reconstruct.recipes import recipe_module, variant
 from hannun.schemas import catalogue
 
 
@@ -43,13 +44,14 @@ class BenchmarkBuilder(datasets.ArrowBasedBuilder):
         )
 
     def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:  # noqa: ARG002
-        folder = self.folder or Path(self.config.data_dir or built_folder(self.NAME))
-        found = {
-            split: sorted(folder.glob(f"{self.config.name}/{split}-*.parquet"))
-            for split in catalogue.benchmark(self.NAME).config(self.config.name).splits
-        }
+        benchmark = catalogue.benchmark(self.NAME)
+        config = benchmark.config(self.config.name)
+        kept = built_folder(self.NAME, variant(recipe_module(benchmark.recipe), config.options))
+        folder = self.folder or Path(self.config.data_dir or kept)
+        found = {split: sorted(folder.glob(f"{config.name}/{split}-*.parquet")) for split in config.splits}
         if not any(found.values()):
-            raise FileNotFoundError(f"no built folder at {folder}: make one with `hannun build {self.NAME}`")
+            options = "".join(f" --set {key}={value}" for key, value in config.options.items())
+            raise FileNotFoundError(f"no {config.name} at {folder}: make it with `hannun build {self.NAME}{options}`")
         return [
             datasets.SplitGenerator(name=split, gen_kwargs={"files": [str(path) for path in paths]})
             for split, paths in found.items()

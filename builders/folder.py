@@ -19,6 +19,7 @@ from hannun.builders.features import arrow_schema, readme_features
 from hannun.schemas.catalogue import Benchmark
 from hannun.schemas.errors import IncompleteError, InputError
 from hannun.schemas.json_schema import problems
+from hannun.schemas.lock import LockEntry
 from hannun.schemas.strict_json import load
 
 README = "README.md"
@@ -61,9 +62,17 @@ def write_splits(
     return sizes
 
 
-def front_matter(benchmark: Benchmark, sizes: Mapping[str, Mapping[str, SplitSize]]) -> dict[str, Any]:
-    """The YAML head of README.md: what `datasets` needs to load the folder, and what the Hub shows."""
-    licences = {benchmark.text_licence.spdx, benchmark.image_licence.spdx}
+def front_matter(
+    benchmark: Benchmark, sizes: Mapping[str, Mapping[str, SplitSize]], lock: Iterable[LockEntry]
+) -> dict[str, Any]:
+    """The YAML head of README.md: what `datasets` needs to load the folder, and what the Hub shows.
+
+    Parameters
+    ----------
+    lock
+        The images that the folder holds; their licences are named beside the text's.
+    """
+    licences = {benchmark.text_licence.spdx, *((entry.licence or {}).get("spdx") for entry in lock)}
     return {
         "pretty_name": benchmark.title,
         "language": list(benchmark.languages),

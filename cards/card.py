@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hannun.builders.folder import SplitSize
 from hannun.schemas.catalogue import Benchmark
+from hannun.schemas.licence import Licence
+from hannun.schemas.lock import LockEntry
 
 
 def card_body(
-    benchmark: Benchmark, sizes: Mapping[str, Mapping[str, SplitSize]], recipe: Mapping[str, Any], images: int
+    benchmark: Benchmark,
+    sizes: Mapping[str, Mapping[str, SplitSize]],
+    recipe: Mapping[str, Any],
+    lock: Sequence[LockEntry],
 ) -> str:
     """Markdown below the front matter.
 
@@ -18,8 +24,8 @@ def card_body(
     ----------
     recipe
         The plan's `recipe.json`.
-    images
-        Number of different images in the lock.
+    lock
+        The images that the folder holds.
     """
     first = next(iter(sizes))
     split = list(sizes[first])[-1]
@@ -42,7 +48,7 @@ def card_body(
             lines.append(f"| {config.name} | {name} | {size.rows:,} | {config.description} |")
     lines += [
         "",
-        f"{images:,} different images; `images.lock.jsonl` holds the digests of each,",
+        f"{len(lock):,} different images; `images.lock.jsonl` holds the digests of each,",
         "`instances.jsonl` the rows without pictures, `substitutions.jsonl` every difference from the plan.",
         "",
         "## How it was made",
@@ -57,12 +63,15 @@ def card_body(
     if recipe["dropped"]:
         lines += ["", "Dropped while planning:", ""]
         lines += [f"- {each['count']:,}: {each['reason']}" for each in recipe["dropped"]]
-    lines += ["", "## Licences", ""]
-    for what, licence in (("Text", benchmark.text_licence), ("Images", benchmark.image_licence)):
-        name = f"[{licence.name}]({licence.url})" if licence.url else licence.name
-        lines.append(
-            f"- {what}: {name}, {licence.holder}." + (f" {licence.attribution}." if licence.attribution else "")
-        )
+    if recipe.get("baselines"):
+        lines += ["", "## What it gives away", "", "Hits@1 of answers that need no picture:", ""]
+        ordered = sorted(recipe["baselines"].items(), key=lambda each: each[1])
+        lines += [f"- {name}: {value:.1%}" for name, value in ordered]
+    if benchmark.facts:
+        lines += ["", "## What is known of it", "", "| what | value | where it stands |", "| --- | --- | --- |"]
+        lines += [f"| {each['what']} | {each['value']} | {each['where']} |" for each in benchmark.facts]
+    lines += ["", "## Licences", "", f"- Text: {_licence(benchmark.text_licence)}"]
+    lines += [f"- Images, {count:,}: {licence}" for licence, count in _image_licences(lock).most_common()]
     if not benchmark.published:
         lines += [
             "",
@@ -70,6 +79,24 @@ def card_body(
             "",
             "Defined and written by the hannun project, not by an earlier paper. Written with a language model's help,",
             "and not yet validated by annotators. Report a bad item by its `id` in the project's issue tracker.",
+            f"Annotators are welcome: `hannun export {benchmark.name} --for annotators --out FORMS` makes their forms,",
+            "`hannun agreement DIR FORM.csv ...` reads them back.",
         ]
     lines += ["", "## How to cite", "", "```bibtex", benchmark.citation.strip(), "```"]
     return "\n".join(lines) + "\n"
+
+
+def _licence(licence: Licence) -> str:
+    name = f"[{licence.name}]({licence.url})" if licence.url else licence.name
+    return f"{name}, {licence.holder}." + (f" {licence.attribution}." if licence.attribution else "")
+
+
+def _image_licences(lock: Iterable[LockEntry]) -> Counter[str]:
+    """Licences of the images, written out, and how many are under each."""
+    counts: Counter[str] = Counter()
+    for entry in lock:
+        licence = entry.licence or {}
+        name = licence.get("name") or "not known"
+        linked = f"[{name}]({licence['url']})" if licence.get("url") else name
+        counts[f"{linked}. {entry.attribution}." if entry.attribution else f"{linked}."] += 1
+    return counts

@@ -23,6 +23,12 @@ def store_folder() -> Path:
     return home() / "store"
 
 
-def built_folder(benchmark: str) -> Path:
-    """Where `hannun.load_dataset` keeps a benchmark's built folder."""
-    return home() / "built" / benchmark
+def built_folder(benchmark: str, variant: str = "") -> Path:
+    """Where `hannun.load_dataset` keeps a benchmark's built folder.
+
+    Parameters
+    ----------
+    variant
+        What tells it from the one that the recipe's default options give.
+    """
+    return home() / "built" / (f"{benchmark}-{variant}" if variant else benchmark)

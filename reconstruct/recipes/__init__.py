@@ -57,7 +57,7 @@ def completed_options(module: RecipeModule, given: Mapping[str, str]) -> dict[st
     return options
 
 
-def variant(module: RecipeModule, options: Mapping[str, int | str]) -> str:
+def variant(module: RecipeModule, options: Mapping[str, Any]) -> str:
     """What tells a plan from the one with the default options: "" for that one, else as `noto-seed7`."""
     defaults = _defaults(module)
     other = [key for key in sorted(options) if options[key] != defaults[key]]

@@ -8,8 +8,15 @@ from typing import Any
 from hannun.reconstruct.home import built_folder, store_folder
 
 
-def path(name: str) -> str:
+def path(name: str, config: str | None = None) -> str:
     """The built folder of a benchmark, built on first use, as `datasets.load_dataset` takes it.
+
+    Parameters
+    ----------
+    name
+        A benchmark of the catalogue, such as `kona`.
+    config
+        A config that the folder shall hold; by default those that the recipe's default options give.
 
     Raises
     ------
@@ -17,12 +24,14 @@ def path(name: str) -> str:
         It cannot be built here: a source is missing, or images are.
     """
     from hannun.builders.folder import README
+    from hannun.reconstruct.recipes import recipe_module, variant
     from hannun.schemas import catalogue
 
-    catalogue.benchmark(name)
-    folder = built_folder(name)
+    benchmark = catalogue.benchmark(name)
+    options = dict(benchmark.config(config).options) if config is not None else {}
+    folder = built_folder(name, variant(recipe_module(benchmark.recipe), options))
     if not (folder / README).is_file() or not _is_whole(folder):
-        _build(name, folder)
+        _build(name, options, folder)
     return str(folder)
 
 
@@ -40,7 +49,7 @@ def load_dataset(name: str, config: str | None = None, **arguments: Any) -> Any:
     """
     import datasets
 
-    return datasets.load_dataset(path(name), config, **arguments)
+    return datasets.load_dataset(path(name, config), config, **arguments)
 
 
 def _is_whole(folder: Path) -> bool:
@@ -53,7 +62,7 @@ def _is_whole(folder: Path) -> bool:
     return len(counts) == 2 and counts[0] == counts[1]
 
 
-def _build(name: str, folder: Path) -> None:
+def _build(name: str, options: dict[str, str], folder: Path) -> None:
     from hannun import pipeline
     from hannun.reconstruct.fetch import Settings
     from hannun.reconstruct.plan_folder import PlanFolder
@@ -62,7 +71,7 @@ def _build(name: str, folder: Path) -> None:
 
     plan = folder / pipeline.PLAN
     store = Store(store_folder())
-    pipeline.make_plan(pipeline.PlanRequest(name), plan)
+    pipeline.make_plan(pipeline.PlanRequest(name, options=options), plan)
     _, attempts = pipeline.fetch_images(PlanFolder.at(folder), store, Settings())
     for _ in attempts:
         pass

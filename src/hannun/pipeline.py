@@ -272,8 +272,8 @@ def build(state: State, store: Store, out: Path) -> Build:
         (staging / SUBSTITUTIONS).write_text(
             dump_lines([*(each.to_json() for each in resolution.substitutions), *changed_bytes]), encoding="utf-8"
         )
-        body = card_body(state.benchmark, sizes, state.recipe, len(lock))
-        (staging / README).write_text(readme(front_matter(state.benchmark, sizes), body), encoding="utf-8")
+        body = card_body(state.benchmark, sizes, state.recipe, lock)
+        (staging / README).write_text(readme(front_matter(state.benchmark, sizes, lock), body), encoding="utf-8")
     rows = {config: {split: size.rows for split, size in splits.items()} for config, splits in sizes.items()}
     return Build(out, rows, resolution)
 

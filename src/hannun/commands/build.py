@@ -35,10 +35,11 @@ def command(*, name: str, out: Path | None, register: bool, **given: Any) -> Exi
     """Build a benchmark: one self-contained folder that load_dataset reads."""
     from hannun.commands import screen
     from hannun.reconstruct.home import built_folder
+    from hannun.reconstruct.recipes import completed_options, recipe_module, variant
     from hannun.schemas import catalogue
 
-    catalogue.benchmark(name)
-    folder = out or built_folder(name)
+    module = recipe_module(catalogue.benchmark(name).recipe)
+    folder = out or built_folder(name, variant(module, completed_options(module, given["options"])))
     code = run(name=name, out=folder, **given)
     # A build that running again would complete is not what the name stands for.
     if register and code is not ExitCode.INCOMPLETE:
