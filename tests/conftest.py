@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,6 +56,41 @@ def built_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def built(built_once: Path, tmp_path: Path) -> Path:
     """A built KoNA of one's own, to damage."""
     return shutil.copytree(built_once, tmp_path / "kona")
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Iterator[Any]:
+    """A headless Chromium of one's own, that saves below `tmp_path/saved` and reaches no network."""
+    program, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if program is None or driver is None:
+        pytest.skip("chromium and chromedriver are not installed")
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = program
+    for flag in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--disable-dev-shm-usage",
+        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+        f"--user-data-dir={tmp_path / 'profile'}",
+    ):
+        options.add_argument(flag)
+    options.add_experimental_option("prefs", {"download.default_directory": str(tmp_path / "saved")})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    chromium = webdriver.Chrome(options, webdriver.ChromeService(driver))
+    try:
+        yield chromium
+        # Whatever a page has to complain about is a defect of the page.
+        assert chromium.get_log("browser") == []
+    finally:
+        chromium.quit()
 
 
 @pytest.fixture(scope="session")

@@ -55,6 +55,7 @@ const keys = {
 };
 
 form.addEventListener("input", filter);
+form.addEventListener("change", filter);
 form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("reset", () => setTimeout(filter));
 document.querySelector("#help").addEventListener("click", () => document.querySelector("#keys").showModal());

@@ -35,7 +35,10 @@ from hannun.schemas.lock import LockEntry
 from hannun.schemas.plan import Drop, Planned
 
 VERSION = 1
-OPTIONS = {"seed": 1, "images": ("twemoji", "noto")}
+STYLES = ("twemoji", "noto")
+"""Ways to draw the pictures, the default first."""
+
+OPTIONS = {"seed": 1, "images": STYLES}
 
 _HARD, _NEAR = 4, 3
 _SPARES = {"hard": 2, "near": 2, "random": 4}
@@ -175,7 +178,7 @@ def _baselines(tables: Tables, items: list[tuple[Query, Instance]]) -> dict[str,
 
 
 def _style(benchmark: Benchmark, name: str) -> _Style:
-    default = name == OPTIONS["images"][0]
+    default = name == STYLES[0]
     licence = benchmark.image_licence if default else benchmark.licences[name]
     return _Style(name, "" if default else f"-{name}", benchmark.sources[f"{name}-index"], licence)
 

@@ -145,7 +145,8 @@ def _check_pictures(row: Row, tables: Tables, noun: str, sense: str) -> Iterator
             yield finding("kona-confusable", at, f"{key} can be taken for the gold {gold}", found=key)
         else:
             shows_other = bool(picture.shows & of_noun)
-            same_kind = gold in tables.pictures and tables.pictures[gold].kind == picture.kind
+            of_gold = tables.pictures.get(gold or "")
+            same_kind = of_gold is not None and of_gold.kind == picture.kind
             right = "hard" if shows_other else "near" if same_kind else "random"
             fits_other = bool(picture.fits & of_noun)
             if kind != right or (fits_other and kind != "hard"):
