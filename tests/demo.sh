@@ -18,4 +18,6 @@ print(f"{'images':>8}  {len(row['images'])} pictures; the right one is {row['can
       f"{gold.width} x {gold.height} {gold.format}")
 PYTHON
 echo
+hannun gallery "$out" --quiet
 echo "The folder: $(cd "$out" && pwd)"
+echo "Every instance and its pictures: $(cd "$out" && pwd)/gallery.html"
