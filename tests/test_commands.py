@@ -302,7 +302,8 @@ def test_list_says_what_there_is(run) -> None:
     listed = json.loads(run("sage-reconstruct", "list", "--json").stdout)
     kona = next(entry for entry in listed if entry["name"] == "kona")
     assert kona["missing"] == []
-    assert kona["configs"] == ["original", "explicit", "neutralized"]
+    wordings = ["original", "explicit", "neutralized"]
+    assert kona["configs"] == [*wordings, *(f"{each}-noto" for each in wordings)]
 
 
 def test_a_build_never_replaces_what_is_not_a_build(run, tmp_path: Path) -> None:
