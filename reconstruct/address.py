@@ -9,11 +9,15 @@ from __future__ import annotations
 import ipaddress
 import socket
 from collections.abc import Callable
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from hannun.schemas.outcome import Outcome
 
 Resolver = Callable[[str, int], list[str]]
+
+PRIVATE = frozenset({"loopback", "private"})
+"""Kinds of addresses that a user may allow; link-local ones hold the keys of cloud machines and never are."""
 
 
 class Unusable(Exception):
@@ -30,8 +34,18 @@ def system_resolver(host: str, port: int) -> list[str]:
     return sorted({str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)})
 
 
+@lru_cache(maxsize=1024)
+def literal_resolver(host: str, port: int) -> list[str]:
+    """The IP address that a host is when it is written as a number in any form; nothing for a name."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+    except socket.gaierror:
+        return []
+    return sorted({str(info[4][0]) for info in found})
+
+
 def check_address(address: str, *, allow_private: bool, resolve: Resolver = system_resolver) -> None:
-    """Refuse what must not be asked.
+    """Refuse what must not be asked; `allow_private` lets the kinds of `PRIVATE` pass.
 
     Raises
     ------
@@ -49,15 +63,13 @@ def check_address(address: str, *, allow_private: bool, resolve: Resolver = syst
         raise Unusable(Outcome.MALFORMED_ADDRESS, "no host")
     if parts.username is not None or parts.password is not None:
         raise Unusable(Outcome.UNSAFE_ADDRESS, "credentials in the address")
-    if allow_private:
-        return
     try:
         found = resolve(host, port or (443 if parts.scheme.lower() == "https" else 80))
     except (OSError, UnicodeError) as error:
         raise Unusable(Outcome.UNREACHABLE, f"{host} does not resolve: {error}") from None
     for text in found:
         kind = unsafe_kind(text)
-        if kind is not None:
+        if kind is not None and not (allow_private and kind in PRIVATE):
             raise Unusable(Outcome.UNSAFE_ADDRESS, f"{host} is {text}: {kind}")
 
 

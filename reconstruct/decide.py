@@ -6,7 +6,9 @@ import email.utils
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from urllib.parse import urljoin
 
+from hannun.reconstruct.reply import Fault, Reply, range_start, range_total
 from hannun.schemas.outcome import Again, Outcome
 
 ATTEMPTS = 3
@@ -14,6 +16,21 @@ ATTEMPTS = 3
 LONGEST_WAIT = 60.0
 """Seconds; a host that asks for more is left for a later run."""
 
+REDIRECTS = 5
+"""Redirects that are followed from one address."""
+
+_REDIRECT = frozenset({301, 302, 303, 307, 308})
+_OF_FAULT = {
+    Fault.DEADLINE: Outcome.UNREACHABLE,
+    Fault.NO_HOST: Outcome.UNREACHABLE,
+    Fault.CONNECTION: Outcome.UNREACHABLE,
+    Fault.SHORT: Outcome.TRUNCATED,
+    Fault.TLS: Outcome.TLS,
+    Fault.TOO_LARGE: Outcome.TOO_LARGE,
+    Fault.UNSAFE: Outcome.UNSAFE_ADDRESS,
+    Fault.MALFORMED: Outcome.MALFORMED_ADDRESS,
+    Fault.PROTOCOL: Outcome.SERVER_ERROR,
+}
 _GONE = frozenset({404, 410})
 _SERVER = frozenset({500, 502, 504})
 
@@ -25,6 +42,73 @@ class Decision:
     outcome: Outcome
     wait: float | None
     note: str | None = None
+
+
+@dataclass(frozen=True)
+class Whole:
+    """The body came whole: its bytes decide."""
+
+
+@dataclass(frozen=True)
+class Follow:
+    """Ask this address instead."""
+
+    address: str
+
+
+@dataclass(frozen=True)
+class StartOver:
+    """What came does not continue what is there: ask for all of it."""
+
+    note: str
+
+
+@dataclass(frozen=True)
+class Failure:
+    """No whole body: the outcome, and why."""
+
+    outcome: Outcome
+    note: str | None = None
+
+
+Verdict = Whole | Follow | StartOver | Failure
+
+
+def verdict(reply: Reply, *, hops: int) -> Verdict:
+    """What one reply means.
+
+    Parameters
+    ----------
+    hops
+        Redirects that were followed to get here.
+    """
+    if reply.fault is not None:
+        return Failure(_OF_FAULT[reply.fault], reply.note)
+    status = reply.status or 0
+    if status in _REDIRECT and reply.location:
+        return _followed(reply, hops)
+    if reply.asked_from and (status == 416 or (status == 206 and range_start(reply.content_range) != reply.asked_from)):
+        return StartOver(f"asked from byte {reply.asked_from}, got {reply.content_range or status}")
+    if status == 206 and not reply.asked_from and range_total(reply.content_range) != reply.received:
+        return Failure(Outcome.TRUNCATED, f"a part that nobody asked for: {reply.content_range or 'unnamed'}")
+    outcome = outcome_of_status(status)
+    if outcome is not None:
+        return Failure(outcome, f"{status} {reply.reason}".strip())
+    if reply.declared is not None and reply.received < reply.declared:
+        return Failure(Outcome.TRUNCATED, f"{reply.received} of {reply.declared} bytes")
+    return Whole()
+
+
+def _followed(reply: Reply, hops: int) -> Verdict:
+    if hops >= REDIRECTS:
+        return Failure(Outcome.REDIRECTED, f"more than {REDIRECTS} redirects")
+    try:
+        target = urljoin(reply.address, reply.location or "")
+    except ValueError as error:
+        return Failure(Outcome.MALFORMED_ADDRESS, f"redirected to what is no address: {error}")
+    if reply.address.lower().startswith("https:") and target.lower().startswith("http:"):
+        return Failure(Outcome.REDIRECTED, "from https to http")
+    return Follow(target)
 
 
 def outcome_of_status(status: int) -> Outcome | None:
@@ -46,7 +130,9 @@ def outcome_of_status(status: int) -> Outcome | None:
     return Outcome.REFUSED
 
 
-def decide(outcome: Outcome, attempt: int, retry_after: str | None, now: datetime, jitter: float) -> Decision:
+def decide(
+    outcome: Outcome, attempt: int, retry_after: str | None, now: datetime, jitter: float, *, first_wait: float = 1.0
+) -> Decision:
     """Whether to try the same address again in this run.
 
     Parameters
@@ -59,10 +145,12 @@ def decide(outcome: Outcome, attempt: int, retry_after: str | None, now: datetim
         The present instant, with its zone.
     jitter
         A number in [0, 1) that spreads the waits of many clients.
+    first_wait
+        Seconds before the second try; each later wait is twice as long.
     """
     if outcome.again not in (Again.YES, Again.LATER) or attempt >= ATTEMPTS:
         return Decision(outcome, None)
-    wait = 2.0 ** (attempt - 1) * (1 + jitter)
+    wait = first_wait * 2.0 ** (attempt - 1) * (1 + jitter)
     note = None
     if retry_after is not None:
         asked = seconds_asked(retry_after, now)

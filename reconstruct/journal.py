@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from hannun.schemas.errors import InputError
@@ -21,9 +20,10 @@ class Journal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
         if self._stream is not None:
             self._stream.close()
             self._stream = None
@@ -47,20 +47,19 @@ def read_journal(path: Path) -> Iterator[dict[str, Any]]:
     """
     if not path.exists():
         return
-    pieces = path.read_bytes().split(b"\n")
-    torn_tail = pieces.pop()
-    del torn_tail  # after the last LF: empty, or cut by a kill
-    for number, piece in enumerate(pieces, 1):
-        if piece.endswith(_TORN) or not piece.strip():
-            continue
-        where = f"{path}, line {number}"
-        try:
-            row = loads(piece.decode("utf-8"), where)
-        except UnicodeDecodeError:
-            raise InputError("not UTF-8", where=where) from None
-        if not isinstance(row, dict):
-            raise InputError("not a JSON object", where=where)
-        yield row
+    with path.open("rb") as stream:
+        for number, piece in enumerate(stream, 1):
+            # Without its LF it is the last line, cut by a kill.
+            if not piece.endswith(b"\n") or piece.endswith(_TORN + b"\n") or not piece.strip():
+                continue
+            where = f"{path}, line {number}"
+            try:
+                row = loads(piece.decode("utf-8"), where)
+            except UnicodeDecodeError:
+                raise InputError("not UTF-8", where=where) from None
+            if not isinstance(row, dict):
+                raise InputError("not a JSON object", where=where)
+            yield row
 
 
 # Put after a torn line before the next append, so that a reader can tell it from damage.

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import uuid
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from hannun.reconstruct.journal import Journal, read_journal
 
@@ -43,6 +44,11 @@ class Ledger:
                     newest[line.location] = line
         return newest
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._journal.close()
+
     def append(self, line: LedgerLine) -> None:
-        with self._journal:
-            self._journal.append(asdict(line))
+        self._journal.append(line.__dict__)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
@@ -24,7 +25,7 @@ class Web:
     def __str__(self) -> str:
         return self.address
 
-    @property
+    @cached_property
     def host(self) -> str:
         try:
             return (urlsplit(self.address).hostname or "malformed").lower()

@@ -1,41 +1,35 @@
-"""Opens locations: every kind has one function here, and the web its own module."""
+"""Opens locations that are not on the web: every kind has one function here."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import importlib.metadata
-import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-from hannun.reconstruct.location import Archive, Local, Location, Malformed, Package, Row, Web
+from hannun.reconstruct.archive import Archives
+from hannun.reconstruct.location import Archive, Local, Malformed, Package, Row
 from hannun.reconstruct.transfer import Failed, Reach, Transfer
 from hannun.schemas.errors import InputError
 from hannun.schemas.outcome import Outcome
 from hannun.schemas.table import parse_table
-from hannun.schemas.text_file import find_file, read_bytes
-
-if TYPE_CHECKING:
-    from hannun.reconstruct.web import WebClient
+from hannun.schemas.text_file import read_bytes
 
 _PIECE = 1 << 16
-_MAX_RATIO = 200
-"""Unpacked over packed size of an archive member over which it is taken for a bomb."""
 
 
 class Opener:
-    """Opens locations; keeps archives, tables and connections open between calls."""
+    """Opens locations; keeps archives and tables open between calls."""
 
     def __init__(self, reach: Reach) -> None:
         self._reach = reach
         self._stack = ExitStack()
-        self._zips: dict[str, zipfile.ZipFile] = {}
+        self._archives = self._stack.enter_context(Archives(reach.limits))
         self._tables: dict[str, Any] = {}
         self._records: dict[str, dict[str, Path]] = {}
-        self._web: WebClient | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -44,7 +38,7 @@ class Opener:
         self._stack.close()
 
     @contextmanager
-    def open(self, location: Location) -> Iterator[Transfer]:
+    def open(self, location: Archive | Row | Package | Local | Malformed) -> Iterator[Transfer]:
         """The bytes at a location.
 
         Raises
@@ -63,17 +57,6 @@ class Opener:
                 yield Transfer(iter([self._cell(location)]))
             case Malformed():
                 raise Failed(Outcome.MALFORMED_ADDRESS, "not a location")
-            case Web():
-                with self._client().open(location) as transfer:
-                    yield transfer
-
-    def _client(self) -> WebClient:
-        if self._web is None:
-            from hannun.reconstruct.web import WebClient
-
-            self._web = WebClient(self._reach)
-            self._stack.callback(self._web.close)
-        return self._web
 
     def _package(self, location: Package) -> Transfer:
         files = self._records.get(location.distribution)
@@ -99,28 +82,7 @@ class Opener:
         return path
 
     def _member(self, location: Archive) -> Transfer:
-        path = self._source(location.source)
-        if path.is_dir():
-            found = find_file(path, location.member)
-            if found is None:
-                raise Failed(Outcome.GONE, f"not in the folder of {location.source}")
-            return Transfer(_file_pieces(found[0]), note=found[1])
-        archive = self._zips.get(location.source)
-        if archive is None:
-            try:
-                archive = self._stack.enter_context(zipfile.ZipFile(path))
-            except (zipfile.BadZipFile, OSError) as error:
-                raise Failed(Outcome.NEEDS_PERSON, f"source {location.source} is not a readable zip: {error}") from None
-            self._zips[location.source] = archive
-        try:
-            member = archive.getinfo(location.member)
-        except KeyError:
-            raise Failed(Outcome.GONE, f"no member of that name in {location.source}") from None
-        if member.file_size > self._reach.limits.max_bytes or member.file_size > _MAX_RATIO * max(
-            member.compress_size, 1
-        ):
-            raise Failed(Outcome.TOO_LARGE, f"{member.file_size} bytes unpacked from {member.compress_size}")
-        return Transfer(_zip_pieces(archive, member))
+        return self._archives.open(location.source, self._source(location.source), location.member)
 
     def _cell(self, location: Row) -> bytes:
         table = self._tables.get(location.source)
@@ -162,14 +124,3 @@ def _file_pieces(path: Path) -> Iterator[bytes]:
         raise Failed(Outcome.GONE, "the file is not there") from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from None
-
-
-def _zip_pieces(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes]:
-    try:
-        with archive.open(member) as stream:
-            while piece := stream.read(_PIECE):
-                yield piece
-    except zipfile.BadZipFile as error:
-        raise Failed(Outcome.DAMAGED, f"archive member: {error}") from None
-    except RuntimeError as error:  # zipfile's word for an encrypted member
-        raise Failed(Outcome.NEEDS_PERSON, str(error)) from None

@@ -8,10 +8,12 @@ from __future__ import annotations
 import hashlib
 import io
 import warnings
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hannun.reconstruct.likeness import likeness as likeness_of
+from hannun.schemas.errors import InputError
 from hannun.schemas.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ class PictureFacts:
     format: str
     pixels: dict[str, str] | None
     """sha256 of `RGB w h\\n` and the first frame, upright, alpha over white; and the decoder."""
+    likeness: dict[str, str] | None = None
+    """The fields of a `Likeness`, where it was asked for."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,9 @@ def header(source: Path | bytes) -> PictureFacts | None:
         return None
 
 
-def examine(source: Path | bytes, *, max_pixels: int = MAX_PIXELS) -> PictureFacts | PictureProblem:
+def examine(
+    source: Path | bytes, *, max_pixels: int = MAX_PIXELS, likeness: bool = False
+) -> PictureFacts | PictureProblem:
     """Decode a picture in full and digest its pixels.
 
     Parameters
@@ -72,31 +78,51 @@ def examine(source: Path | bytes, *, max_pixels: int = MAX_PIXELS) -> PictureFac
         A file, or bytes in memory.
     max_pixels
         Width times height over which nothing is decoded.
+    likeness
+        Tell also what the picture looks like; unknown where ImageHash is not installed.
     """
-    from PIL import Image, ImageOps, UnidentifiedImageError
+    decoded = _decoded(source, max_pixels)
+    if isinstance(decoded, PictureProblem):
+        return decoded
+    facts, image = decoded
+    looks = likeness_of(image) if likeness else None
+    return replace(facts, pixels=_pixels(image), likeness=asdict(looks) if looks else None)
 
-    head = _head(source)
-    named = sniff(head)
-    if named is not None:
-        return named
-    try:
-        with warnings.catch_warnings():
-            # The cap below is ours; Pillow's own warning would only repeat it.
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            with Image.open(_readable(source)) as image:
-                if image.width * image.height > max_pixels:
-                    return PictureProblem(Outcome.TOO_LARGE, f"{image.width} x {image.height} pixels, cap {max_pixels}")
-                width, height, format_name = image.width, image.height, image.format or ""
-                image.load()
-                upright = ImageOps.exif_transpose(image)
-                return PictureFacts(width, height, format_name, _pixels(upright))
-    except Image.DecompressionBombError as error:
-        return PictureProblem(Outcome.TOO_LARGE, str(error))
-    except UnidentifiedImageError:
-        return PictureProblem(Outcome.DAMAGED, f"no decoder knows it; begins {head[:8].hex(' ')}")
-    # Pillow's plugins raise these for broken data.
-    except (OSError, ValueError, SyntaxError, EOFError, OverflowError, IndexError, TypeError) as error:
-        return PictureProblem(Outcome.DAMAGED, f"cannot be decoded: {error}")
+
+def channel_difference(a: Path | bytes, b: Path | bytes) -> tuple[int, float]:
+    """The largest and the mean difference of the channels of two pictures, pixel by pixel, in steps of 255.
+
+    Raises
+    ------
+    InputError
+        One of them cannot be decoded, or they are of different sizes.
+    """
+    from PIL import ImageChops
+
+    one, other = _picture(a), _picture(b)
+    if one.size != other.size:
+        raise InputError(
+            "pictures of different sizes have no pixels in common",
+            expected=f"{one.width} x {one.height}",
+            got=f"{other.width} x {other.height}",
+            todo="compare their likeness",
+        )
+    # 256 counts for each channel, one after another.
+    counts = ImageChops.difference(one, other).histogram()
+    steps = [(place % 256, count) for place, count in enumerate(counts) if count]
+    return max(step for step, _ in steps), sum(step * count for step, count in steps) / sum(counts)
+
+
+def as_seen(image: Image.Image) -> Image.Image:
+    """The picture as a person sees it: first frame, upright, alpha over white, RGB."""
+    from PIL import Image, ImageOps
+
+    upright = ImageOps.exif_transpose(image)
+    if upright.has_transparency_data:
+        over = upright.convert("RGBA")
+        white = Image.new("RGBA", over.size, "white")
+        return Image.alpha_composite(white, over).convert("RGB")
+    return upright.convert("RGB")
 
 
 def sniff(head: bytes) -> PictureProblem | None:
@@ -119,17 +145,46 @@ def sniff(head: bytes) -> PictureProblem | None:
     return None
 
 
-def _pixels(image: Image.Image) -> dict[str, str]:
-    from PIL import Image
+def _decoded(source: Path | bytes, max_pixels: int) -> tuple[PictureFacts, Image.Image] | PictureProblem:
+    """The header's facts and the picture as seen, decoded in full."""
+    from PIL import Image, UnidentifiedImageError
 
-    if image.has_transparency_data:
-        over = image.convert("RGBA")
-        white = Image.new("RGBA", over.size, "white")
-        rgb = Image.alpha_composite(white, over).convert("RGB")
-    else:
-        rgb = image.convert("RGB")
-    digest = hashlib.sha256(b"RGB %d %d\n" % rgb.size)
-    digest.update(rgb.tobytes())
+    head = _head(source)
+    named = sniff(head)
+    if named is not None:
+        return named
+    try:
+        with warnings.catch_warnings():
+            # The cap below is ours; Pillow's own warning would only repeat it.
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            with Image.open(_readable(source)) as image:
+                if image.width * image.height > max_pixels:
+                    return PictureProblem(Outcome.TOO_LARGE, f"{image.width} x {image.height} pixels, cap {max_pixels}")
+                facts = PictureFacts(image.width, image.height, image.format or "", None)
+                image.load()
+                return facts, as_seen(image)
+    except Image.DecompressionBombError as error:
+        return PictureProblem(Outcome.TOO_LARGE, str(error))
+    except UnidentifiedImageError:
+        return PictureProblem(Outcome.DAMAGED, f"no decoder knows it; begins {head[:8].hex(' ')}")
+    # Pillow's plugins raise these for broken data.
+    except (OSError, ValueError, SyntaxError, EOFError, OverflowError, IndexError, TypeError) as error:
+        return PictureProblem(Outcome.DAMAGED, f"cannot be decoded: {error}")
+
+
+def _picture(source: Path | bytes) -> Image.Image:
+    decoded = _decoded(source, MAX_PIXELS)
+    if isinstance(decoded, PictureProblem):
+        where = None if isinstance(source, bytes) else str(source)
+        raise InputError(
+            "not a picture that can be compared", where=where, got=f"{decoded.outcome.value}: {decoded.note}"
+        )
+    return decoded[1]
+
+
+def _pixels(image: Image.Image) -> dict[str, str]:
+    digest = hashlib.sha256(b"RGB %d %d\n" % image.size)
+    digest.update(image.tobytes())
     return {"sha256": digest.hexdigest(), "decoder": decoder()}
 
 

@@ -5,13 +5,16 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import shutil
 import uuid
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import xxhash
 from hannun.reconstruct.journal import read_journal
 from hannun.schemas import json_schema
 from hannun.schemas.errors import InputError
@@ -19,8 +22,8 @@ from hannun.schemas.instance import Instance
 from hannun.schemas.lock import LockEntry
 from hannun.schemas.observation import Observation
 from hannun.schemas.plan import Planned, Recipe
-from hannun.schemas.strict_json import dump_lines, dumps, load, numbered_lines
-from hannun.schemas.text_file import read_text
+from hannun.schemas.strict_json import dump_lines, dumps, load, loads, numbered_lines
+from hannun.schemas.text_file import decode_line, read_text
 
 RECIPE, ROWS, LOCK, OBSERVED = "recipe.json", "instances.jsonl", "images.lock.jsonl", "observed.jsonl"
 
@@ -63,13 +66,20 @@ class PlanFolder:
     def lock(self) -> list[LockEntry]:
         return read_lock(self.folder / LOCK)
 
-    def observations(self) -> list[Observation]:
-        """Every attempt so far; empty before the first fetch."""
+    @property
+    def lock_path(self) -> Path:
+        return self.folder / LOCK
+
+    def observed_rows(self) -> Iterator[dict[str, Any]]:
+        """Every attempt so far as JSON, one by one; none before the first fetch."""
         path = self.folder / OBSERVED
-        rows = list(read_journal(path))
-        for number, row in enumerate(rows, 1):
+        for number, row in enumerate(read_journal(path), 1):
             _check("observed", row, f"{path}, line {number}")
-        return [Observation.from_json(row) for row in rows]
+            yield row
+
+    def observations(self) -> list[Observation]:
+        """Every attempt so far."""
+        return [Observation.from_json(row) for row in self.observed_rows()]
 
 
 def write_plan(folder: Path, recipe: Recipe, planned: Planned) -> bool:
@@ -119,20 +129,49 @@ def write_plan(folder: Path, recipe: Recipe, planned: Planned) -> bool:
 
 
 def read_lock(path: Path) -> list[LockEntry]:
-    """A lock file, checked against its schema, every image once.
+    """A whole lock file; InputError as for `lock_lines`."""
+    return [entry for _, entry in lock_lines(path)]
+
+
+def lock_lines(path: Path) -> Iterator[tuple[int, LockEntry]]:
+    """Entries of a lock file one by one, and the byte at which each one's line begins.
 
     Raises
     ------
     InputError
         A line is not a lock entry, or an image stands there twice.
     """
-    entries = [LockEntry.from_json(row) for row in read_records(path, "lock")]
-    seen: set[str] = set()
-    for entry in entries:
-        if entry.image_id in seen:
-            raise InputError("an image twice in the lock", where=str(path), got=entry.image_id)
-        seen.add(entry.image_id)
-    return entries
+    # Digests of ids, not ids: a lock may have a million of them.
+    seen: set[int] = set()
+    offset = 0
+    try:
+        with path.open("rb") as stream:
+            for number, data in enumerate(stream, 1):
+                line = data.removeprefix(codecs.BOM_UTF8) if number == 1 else data
+                if line.strip():
+                    entry = _lock_entry(line, f"{path}, line {number}")
+                    mark = xxhash.xxh3_64_intdigest(entry.image_id.encode())
+                    if mark in seen:
+                        raise InputError("an image twice in the lock", where=str(path), got=entry.image_id)
+                    seen.add(mark)
+                    yield offset + len(data) - len(line), entry
+                offset += len(data)
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=str(path), todo="check the path") from None
+
+
+def lock_entries_at(path: Path, offsets: Iterable[int]) -> Iterator[LockEntry]:
+    """The entries whose lines begin at those bytes, as `lock_lines` gave them."""
+    with path.open("rb") as stream:
+        for offset in offsets:
+            stream.seek(offset)
+            yield _lock_entry(stream.readline(), f"{path}, byte {offset}")
+
+
+def _lock_entry(line: bytes, where: str) -> LockEntry:
+    row = loads(decode_line(line.rstrip(b"\r\n"), where), where)
+    _check("lock", row, where)
+    return LockEntry.from_json(row)
 
 
 def read_records(path: Path, schema: str) -> list[dict[str, Any]]:

@@ -37,13 +37,16 @@ class Reach:
     """What may be reached, and how.
 
     `sources` are files by source name, for `archive:` and `row:` locations. `contact` goes into the
-    User-Agent, which some hosts demand.
+    User-Agent, which some hosts demand. `mirrors` maps a host to the address that stands for it; the user
+    names it, so it may be a private one. `per_host` caps requests at a time to one host.
     """
 
     sources: Mapping[str, Path] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
     allow_private: bool = False
     contact: str | None = None
+    mirrors: Mapping[str, str] = field(default_factory=dict)
+    per_host: int | None = None
 
     @property
     def user_agent(self) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import jsonschema_rs
     from jsonschema import Draft202012Validator
 
 _FOLDER = Path(__file__).parent / "records"
@@ -46,8 +47,19 @@ def validator(name: str) -> Draft202012Validator:
     return Draft202012Validator(document(name), registry=registry, format_checker=Draft202012Validator.FORMAT_CHECKER)
 
 
+@cache
+def _quick(name: str) -> jsonschema_rs.Validator:
+    """The same schema compiled: some hundred times faster, and asked first; jsonschema then words what is wrong."""
+    import jsonschema_rs
+
+    registry = jsonschema_rs.Registry([(f"{each}.schema.json", document(each)) for each in names()])
+    return jsonschema_rs.validator_for(document(name), registry=registry)
+
+
 def problems(name: str, value: Any) -> list[tuple[str, str]]:
     """Where and how a value breaks the schema: (JSON path such as `$.label`, message), in path order."""
+    if _quick(name).is_valid(value):
+        return []
     errors = sorted(validator(name).iter_errors(value), key=lambda error: (error.json_path, error.message))
     return [(error.json_path, _short(error.message)) for error in errors]
 

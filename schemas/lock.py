@@ -8,8 +8,9 @@ from typing import Any
 
 from hannun.schemas.errors import InputError
 
-# Facts about an image's bytes that a completed lock may add to a plan's lock.
-FACTS = ("bytes", "width", "height", "format", "pixels", "licence", "attribution")
+# Facts about an image's bytes and rights that a completed lock may add to a plan's lock.
+_OF_BYTES = ("bytes", "width", "height", "format", "pixels", "likeness")
+FACTS = (*_OF_BYTES, "licence", "attribution")
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,8 @@ class LockEntry:
     """One line of `images.lock.jsonl`; unknown is None, never guessed.
 
     `digests` maps algorithm to hex digits of the bytes as served; `pixels` is None or
-    `{"sha256": ..., "decoder": ...}`; sizes are in bytes and pixels.
+    `{"sha256": ..., "decoder": ...}`, `likeness` None or `{"phash": ..., "colour": ...}`; sizes are in bytes
+    and pixels.
     """
 
     image_id: str
@@ -28,6 +30,7 @@ class LockEntry:
     height: int | None = None
     format: str | None = None
     pixels: Mapping[str, str] | None = None
+    likeness: Mapping[str, str] | None = None
     licence: Mapping[str, Any] | None = None
     attribution: str | None = None
 
@@ -43,7 +46,8 @@ class LockEntry:
 def filled(entry: LockEntry, facts: Mapping[str, Any], *, overwrite: bool = False) -> LockEntry:
     """The entry with what it does not know taken from `facts` (fields of a lock entry).
 
-    A value that is there stays, unless `overwrite`; digests are filled algorithm by algorithm.
+    A value that is there stays, unless `overwrite`; digests are filled algorithm by algorithm. Overwriting forgets
+    what the facts do not say of the new bytes.
     """
     known = facts.get("digests") or {}
     digests = {**entry.digests, **known} if overwrite else {**known, **entry.digests}
@@ -52,6 +56,8 @@ def filled(entry: LockEntry, facts: Mapping[str, Any], *, overwrite: bool = Fals
         for name in FACTS
         if facts.get(name) is not None and (overwrite or getattr(entry, name) is None)
     }
+    if overwrite:
+        changes = {**dict.fromkeys(_OF_BYTES), **changes}
     return replace(entry, digests=digests, **changes)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from hannun.schemas.outcome import Outcome, best
@@ -24,7 +24,7 @@ class Observation:
     height: int | None = None
     format: str | None = None
     pixels: Mapping[str, str] | None = None
-    phash: str | None = None
+    likeness: Mapping[str, str] | None = None
     note: str | None = None
 
     @classmethod
@@ -32,7 +32,7 @@ class Observation:
         return cls(**{**row, "outcome": Outcome(row["outcome"])})
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "outcome": self.outcome.value}
+        return {**self.__dict__, "outcome": self.outcome.value}
 
 
 def by_image(observations: Iterable[Observation]) -> dict[str, list[Observation]]:

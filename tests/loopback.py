@@ -1,8 +1,9 @@
-"""An HTTP server on loopback that answers as a table says, and remembers what it was asked."""
+"""An HTTP or HTTPS server on loopback that answers as a table says, and remembers what it was asked."""
 
 from __future__ import annotations
 
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -18,7 +19,8 @@ class Answer:
     """How one request is answered.
 
     `length` declares another Content-Length than the body's (None: none at all); `drip` sends a byte
-    every so many seconds; `reset` breaks the connection after the body.
+    every so many seconds; `reset` breaks the connection after the body; `pause` waits so many seconds
+    before anything is sent.
     """
 
     body: bytes = b""
@@ -28,13 +30,17 @@ class Answer:
     drip: float = 0.0
     reset: bool = False
     chunked_cut: bool = False
+    pause: float = 0.0
 
 
 class Server:
     """Answers by path; the last answer of a path repeats."""
 
-    def __init__(self, port: int) -> None:
-        self.address = f"http://127.0.0.1:{port}"
+    def __init__(self, port: int, scheme: str) -> None:
+        self.address = f"{scheme}://127.0.0.1:{port}"
+        self.at_once = 0
+        self.most_at_once = 0
+        self._counting = threading.Lock()
         self.answers: dict[str, list[Answer]] = {}
         self.asked: list[tuple[str, dict[str, str]]] = []
 
@@ -43,12 +49,23 @@ class Server:
         self.answers[path] = list(answers)
         return self.address + path
 
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        with self._counting:
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
+        try:
+            yield
+        finally:
+            with self._counting:
+                self.at_once -= 1
+
     def count(self, path: str) -> int:
         return sum(1 for asked, _ in self.asked if asked == path)
 
 
 @contextmanager
-def serving() -> Iterator[Server]:
+def serving(tls: ssl.SSLContext | None = None) -> Iterator[Server]:
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, *_: Any) -> None:
             pass
@@ -57,7 +74,8 @@ def serving() -> Iterator[Server]:
             server.asked.append((self.path, {k.lower(): v for k, v in self.headers.items()}))
             answers = server.answers.get(self.path)
             answer = Answer(status=404) if not answers else answers.pop(0) if len(answers) > 1 else answers[0]
-            with suppress(BrokenPipeError, ConnectionResetError):
+            with server.counted(), suppress(BrokenPipeError, ConnectionResetError):
+                time.sleep(answer.pause)
                 self._send(answer)
 
         def _send(self, answer: Answer) -> None:
@@ -87,7 +105,9 @@ def serving() -> Iterator[Server]:
 
     http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     http.daemon_threads = True
-    server = Server(http.server_address[1])
+    if tls is not None:
+        http.socket = tls.wrap_socket(http.socket, server_side=True, do_handshake_on_connect=False)
+    server = Server(http.server_address[1], "http" if tls is None else "https")
     thread = threading.Thread(target=http.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:

@@ -193,9 +193,9 @@ def test_a_person_fills_the_page(browser: Any, built_once: Path, rows: list[Inst
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.support.wait import WebDriverWait
 
-    from hannun import pipeline
+    from hannun import pages
 
-    pipeline.write_forms(built_once, Store(store_folder()), tmp_path / "forms", configs=["original"])
+    pages.write_forms(built_once, Store(store_folder()), tmp_path / "forms", configs=["original"])
     page = tmp_path / "forms" / "original.html"
     text = page.read_text("utf-8")
     asked = questions(rows, 1)

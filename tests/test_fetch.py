@@ -12,14 +12,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hannun.reconstruct.fetch import Settings, fetch, todo
+from hannun.reconstruct.fetch import Settings, by_host, fetch
 from hannun.reconstruct.ledger import Ledger
 from hannun.reconstruct.store import Store
+from hannun.reconstruct.survey import known_images, must_work_on
 from hannun.reconstruct.transfer import Limits, Reach
 from hannun.reconstruct.verify import completed, verify
 from hannun.schemas.digest import digests_of
 from hannun.schemas.lock import LockEntry
-from hannun.schemas.observation import Observation, by_image
+from hannun.schemas.observation import Observation
 from hannun.schemas.outcome import Outcome
 from loopback import Answer, Server, serving
 from pictures import encoded, jpeg, png
@@ -43,14 +44,23 @@ class Bench:
         self.ledger = Ledger(folder / "store" / "ledger")
         self.slept: list[float] = []
         limits = Limits(max_bytes=1_000_000, max_pixels=1_000_000, deadline=2.0)
-        self.settings = Settings(reach=Reach(limits=limits, allow_private=True), sleep=self.slept.append)
+        self.settings = Settings(reach=Reach(limits=limits, allow_private=True), pause=self._pause)
+
+    def _pause(self, seconds: float) -> float:
+        self.slept.append(seconds)
+        return 0.0
 
     def get(self, *locations: str, digests: dict[str, str] | None = None, **facts: Any) -> list[Observation]:
         entry = LockEntry("p:1", locations, digests=DIGESTS if digests is None else digests, **facts)
-        return list(fetch([entry], self.store, self.ledger, self.settings))
+        return list(fetch(by_host([entry]), self.store, self.ledger, self.settings))
 
     def files(self) -> list[Path]:
         return [path for path in self.store.folder.rglob("*") if path.is_file() and path.suffix != ".jsonl"]
+
+
+def todo(lock: list[LockEntry], seen: list[Observation], store: Store, **how: bool) -> list[LockEntry]:
+    known = known_images(each.to_json() for each in seen)
+    return [entry for entry in lock if must_work_on(entry, known.get(entry.image_id), store, **how)]
 
 
 @pytest.fixture
@@ -79,7 +89,7 @@ def test_the_bytes_decide_not_the_header(bench: Bench, server: Server, kind: str
         (Answer(status=500), Outcome.SERVER_ERROR, 3),
         (Answer(PICTURE[:900], length=len(PICTURE)), Outcome.TRUNCATED, 3),
         (Answer(PICTURE[:900], chunked_cut=True), Outcome.TRUNCATED, 3),
-        (Answer(PICTURE[:900], length=len(PICTURE), reset=True), Outcome.TRUNCATED, 3),
+        (Answer(PICTURE[:900], length=len(PICTURE), reset=True), Outcome.UNREACHABLE, 3),
         (Answer(PICTURE[:900], length=None), Outcome.DAMAGED, 1),
         (Answer(b""), Outcome.NOT_AN_IMAGE, 1),
         (Answer(b"<!doctype html><p>log in"), Outcome.NOT_AN_IMAGE, 1),
@@ -258,18 +268,18 @@ def test_a_users_folder_comes_first_and_is_verified(bench: Bench, server: Server
 def test_only_what_may_still_come_is_worked_on_again(bench: Bench) -> None:
     lock = [LockEntry(f"p:{outcome.value}", ("https://h/x",)) for outcome in Outcome]
     seen = [Observation(f"p:{outcome.value}", "https://h/x", outcome, "t") for outcome in Outcome]
-    again = {entry.image_id for entry in todo(lock, by_image(seen), bench.store)}
+    again = {entry.image_id for entry in todo(lock, seen, bench.store)}
     expected = {"throttled", "server-error", "unreachable", "truncated", "pending", "needs-person"}
     # A done outcome counts only while its file is there; these four have none.
     expected |= {"exact", "unverified", "same-pixels", "similar"}
     assert again == {f"p:{name}" for name in expected}
-    everything = todo(lock, by_image(seen), bench.store, retry=True)
+    everything = todo(lock, seen, bench.store, retry=True)
     assert len(everything) == len(Outcome)
 
 
 def test_a_changed_byte_in_the_store_is_found_and_healed(bench: Bench, server: Server) -> None:
     entry = LockEntry("p:1", (server.answer("/a.jpg", Answer(PICTURE)),), digests=DIGESTS)
-    seen = list(fetch([entry], bench.store, bench.ledger, bench.settings))
+    seen = list(fetch(by_host([entry]), bench.store, bench.ledger, bench.settings))
     assert verify(entry, seen, bench.store).problem is None
     [path] = bench.files()
     damaged = bytearray(PICTURE)
@@ -278,8 +288,8 @@ def test_a_changed_byte_in_the_store_is_found_and_healed(bench: Bench, server: S
     for fast in (False, True):
         state = verify(entry, seen, bench.store, fast=fast)
         assert state.problem == "the stored file was changed"
-    assert todo([entry], by_image(seen), bench.store) == [entry]
-    seen += fetch([entry], bench.store, bench.ledger, bench.settings)
+    assert todo([entry], seen, bench.store) == [entry]
+    seen += fetch(by_host([entry]), bench.store, bench.ledger, bench.settings)
     assert verify(entry, seen, bench.store).problem is None
     path.write_bytes(PICTURE[:-1])
     assert verify(entry, seen, bench.store, fast=True).problem == "the stored file has another size"
@@ -298,7 +308,7 @@ def test_what_came_and_is_no_picture_stays_named(bench: Bench, server: Server) -
         entry = LockEntry("p:1", (address,), digests=DIGESTS)
         for fast in (False, True):
             assert verify(entry, seen, bench.store, fast=fast).outcome.value == outcome
-        assert todo([entry], {"p:1": seen}, bench.store) == []
+        assert todo([entry], seen, bench.store) == []
 
 
 def test_what_was_observed_must_name_bytes_that_the_lock_still_wants(bench: Bench, server: Server) -> None:
@@ -307,11 +317,11 @@ def test_what_was_observed_must_name_bytes_that_the_lock_still_wants(bench: Benc
     [seen] = bench.get(address)
     nameless = replace(seen, digests={})
     assert verify(entry, [nameless], bench.store).problem == "the observation names no digest"
-    assert todo([entry], {"p:1": [nameless]}, bench.store) == [entry]
+    assert todo([entry], [nameless], bench.store) == [entry]
     other = replace(entry, digests={"sha256": "0" * 64})
     for fast in (False, True):
         assert verify(other, [seen], bench.store, fast=fast).outcome is Outcome.CHANGED
-    assert todo([other], {"p:1": [seen]}, bench.store, fast=True) == [other]
+    assert todo([other], [seen], bench.store, fast=True) == [other]
 
 
 def test_a_completed_lock_fills_nulls_and_replaces_only_what_is_named(bench: Bench, server: Server) -> None:

@@ -27,10 +27,10 @@ def page(built_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     from hannun.reconstruct.home import store_folder
     from hannun.reconstruct.store import Store
 
-    from hannun import pipeline
+    from hannun import pages
 
     out = tmp_path_factory.mktemp("gallery") / "gallery.html"
-    return pipeline.write_gallery(built_once, Store(store_folder()), out)
+    return pages.write_gallery(built_once, Store(store_folder()), out)
 
 
 def test_the_page_needs_nothing_from_outside(page: Path) -> None:

@@ -72,8 +72,7 @@ def _build(name: str, options: dict[str, str], folder: Path) -> None:
     plan = folder / pipeline.PLAN
     store = Store(store_folder())
     pipeline.make_plan(pipeline.PlanRequest(name, options=options), plan)
-    _, attempts = pipeline.fetch_images(PlanFolder.at(folder), store, Settings())
-    for _ in attempts:
+    for _ in pipeline.fetch_images(PlanFolder.at(folder), store, Settings()).attempts:
         pass
     # Whoever loads a benchmark by name expects all of it.
     state = pipeline.state_of(PlanFolder.at(folder), store, Policy(on_missing="fail"), fast=True)

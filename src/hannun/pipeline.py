@@ -3,40 +3,35 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from hannun.builders.built import built_pictures
 from hannun.builders.folder import README, front_matter, readme, staged, write_splits
 from hannun.builders.pictures import Pictures
-from hannun.cards.annotation import annotation_page
 from hannun.cards.card import card_body
-from hannun.cards.gallery import gallery, thumbnail
-from hannun.evaluation.agreement import Agreement, agreements
-from hannun.evaluation.form import COLUMNS, form_csv, item_of, questions, read_form
-from hannun.reconstruct.fetch import Settings, fetch, todo
+from hannun.reconstruct.fetch import Settings, fetch
 from hannun.reconstruct.journal import Journal
 from hannun.reconstruct.ledger import Ledger
-from hannun.reconstruct.picture import PictureProblem, examine
 from hannun.reconstruct.plan_folder import LOCK, OBSERVED, RECIPE, ROWS, PlanFolder, read_lock, write_plan
 from hannun.reconstruct.recipes import completed_options, recipe_module
 from hannun.reconstruct.report import make_report, markdown
 from hannun.reconstruct.resolve import Policy, Resolution, resolve
 from hannun.reconstruct.source import open_sources
 from hannun.reconstruct.store import Store
+from hannun.reconstruct.survey import Shard, Survey, survey
 from hannun.reconstruct.verify import Verified, completed, present_images, verify
 from hannun.schemas import catalogue
-from hannun.schemas.digest import IDENTITY
 from hannun.schemas.errors import HannunError, IncompleteError, InputError, MissingImagesError
 from hannun.schemas.instance import Instance, config_of
 from hannun.schemas.instant import now
 from hannun.schemas.invariants import set_violations, violations
 from hannun.schemas.lock import LockEntry, filled, merged
 from hannun.schemas.observation import Observation, by_image
-from hannun.schemas.outcome import Again, Outcome, is_accepted
+from hannun.schemas.outcome import Again, Outcome, best, is_accepted
 from hannun.schemas.plan import Planned, Recipe
 from hannun.schemas.strict_json import dump_lines, dumps
 from hannun.schemas.text_file import write_whole
@@ -107,45 +102,6 @@ class Build:
     resolution: Resolution
 
 
-@dataclass(frozen=True)
-class Held:
-    """A folder that holds rows: a build with its own pictures, or a plan whose pictures are in the store."""
-
-    folder: Path
-    plan: PlanFolder
-    is_build: bool
-
-    @classmethod
-    def at(cls, folder: Path) -> Held:
-        """The build or plan in a folder; InputError when there is neither."""
-        is_build = (folder / README).is_file() and (folder / RECIPE).is_file()
-        return cls(folder, PlanFolder(folder) if is_build else PlanFolder.at(folder), is_build)
-
-    @cached_property
-    def recipe(self) -> dict[str, Any]:
-        return self.plan.recipe()
-
-    @property
-    def benchmark(self) -> catalogue.Benchmark:
-        return catalogue.benchmark(self.recipe["benchmark"])
-
-    def thumbnails(self, rows: Iterable[Instance], store: Store) -> dict[str, str]:
-        """Image id -> a `data:` address, for the rows' candidates whose pictures are there and decode."""
-        wanted = {candidate.image_id for row in rows for candidate in row.candidates}
-        return {
-            image_id: thumbnail(data)
-            for image_id, data in self._pictures(store)
-            if image_id in wanted and not isinstance(examine(data), PictureProblem)
-        }
-
-    def _pictures(self, store: Store) -> Iterator[tuple[str, bytes]]:
-        if self.is_build:
-            yield from built_pictures(self.folder)
-            return
-        for image_id, seen in state_of(self.plan, store, Policy(), fast=True).seen.items():
-            yield image_id, store.path(seen.digests[IDENTITY], seen.format).read_bytes()
-
-
 def make_plan(request: PlanRequest, out: Path) -> tuple[Planned, bool]:
     """Write a plan folder; False beside the plan when `out` held this very plan already."""
     benchmark = catalogue.benchmark(request.name)
@@ -168,13 +124,29 @@ def make_plan(request: PlanRequest, out: Path) -> tuple[Planned, bool]:
     return planned, write_plan(out, recipe, planned)
 
 
+@dataclass
+class FetchRun:
+    """A run of fetch as it goes: `total` images to work on, and (host, outcome) -> images of the plan so far."""
+
+    total: int
+    outcomes: Counter[tuple[str, Outcome]]
+    attempts: Iterator[Observation]
+
+
 def fetch_images(
-    plan: PlanFolder, store: Store, settings: Settings, *, limit: int | None = None, retry: bool = False
-) -> tuple[int, Iterator[Observation]]:
-    """Get what is missing; the number of images to work on, and every attempt as it is recorded."""
-    lock = plan.lock()
-    open_entries = todo(lock, by_image(plan.observations()), store, fast=settings.fast, retry=retry)[:limit]
-    return len(open_entries), _recorded(plan, open_entries, store, settings)
+    plan: PlanFolder,
+    store: Store,
+    settings: Settings,
+    *,
+    limit: int | None = None,
+    retry: bool = False,
+    shard: Shard | None = None,
+) -> FetchRun:
+    """Get what is missing. Every attempt is recorded before it is given on; `outcomes` follows."""
+    seen = survey(plan, store, fast=settings.fast, retry=retry, limit=limit, shard=shard)
+    run = FetchRun(seen.open, seen.outcomes, iter(()))
+    run.attempts = _recorded(plan, seen, run, store, settings)
+    return run
 
 
 def state_of(plan: PlanFolder, store: Store, policy: Policy, *, fast: bool = False) -> State:
@@ -278,79 +250,26 @@ def build(state: State, store: Store, out: Path) -> Build:
     return Build(out, rows, resolution)
 
 
-def write_gallery(folder: Path, store: Store, out: Path | None, *, limit: int | None = None) -> Path:
-    """One page of every instance of a built folder or a plan; the page's path.
+def _recorded(plan: PlanFolder, seen: Survey, run: FetchRun, store: Store, settings: Settings) -> Iterator[Observation]:
+    # Only images on their way are remembered; those that came are counted and forgotten.
+    on_their_way: dict[str, tuple[str, Outcome]] = {}
 
-    Parameters
-    ----------
-    store
-        Where a plan's pictures lie; a build holds its own.
-    out
-        The file to write; `gallery.html` in the folder when None.
-    limit
-        Number of rows of each config that are shown.
-    """
-    held = Held.at(folder)
-    rows = held.plan.rows()
-    shown = rows if limit is None else [row for of_config in by_config(rows).values() for row in of_config[:limit]]
-    page = gallery(
-        held.benchmark, shown, held.plan.lock(), held.thumbnails(shown, store), held.recipe.get("baselines", {})
-    )
-    path = out or held.plan.folder / "gallery.html"
-    write_whole(path, page.encode())
-    return path
+    def handed_out(host: str, entries: Iterable[LockEntry]) -> Iterator[LockEntry]:
+        for entry in entries:
+            known = seen.known.get(entry.image_id)
+            on_their_way[entry.image_id] = host, known.outcome if known else Outcome.PENDING
+            yield entry
 
-
-def write_forms(folder: Path, store: Store, out: Path, *, configs: Sequence[str] = (), seed: int = 1) -> list[Path]:
-    """Forms for annotators, a CSV and a page of pictures for each config; the paths written.
-
-    Raises
-    ------
-    InputError
-        A config that the folder does not have, or a form that is there already: it may be filled.
-    """
-    held = Held.at(folder)
-    rows = by_config(held.plan.rows())
-    unknown = sorted(set(configs) - set(rows))
-    if unknown:
-        raise InputError(f"no config {unknown[0]!r}", where=str(folder), expected=", ".join(rows), got=unknown[0])
-    lock = held.plan.lock()
-    contents: dict[Path, bytes] = {}
-    for config in configs or rows:
-        asked = questions(rows[config], seed)
-        thumbnails = held.thumbnails(rows[config], store)
-        shown = [(each.number, each.item, each.sentence, each.row) for each in asked]
-        page = annotation_page(held.benchmark, config, shown, COLUMNS, lock=lock, thumbnails=thumbnails)
-        contents[out / f"{config}.csv"] = form_csv(asked)
-        contents[out / f"{config}.html"] = page.encode()
-    there = [path for path in contents if path.exists()]
-    if there:
-        raise InputError("a form is there already, and may be filled", where=str(there[0]), todo="choose another --out")
-    out.mkdir(parents=True, exist_ok=True)
-    for path, data in contents.items():
-        write_whole(path, data)
-    return list(contents)
-
-
-def agreement_of(folder: Path, forms: Sequence[Path]) -> list[Agreement]:
-    """Agreement of filled forms with the gold and with each other, for each config that they answer."""
-    rows = Held.at(folder).plan.rows()
-    by_item = {item_of(row): row for row in rows}
-    return agreements(rows, [read_form(path, by_item) for path in forms])
-
-
-def by_config(rows: Iterable[Instance]) -> dict[str, list[Instance]]:
-    """Rows by config, both in the order in which they come."""
-    found: dict[str, list[Instance]] = {}
-    for row in rows:
-        found.setdefault(config_of(row.id), []).append(row)
-    return found
-
-
-def _recorded(plan: PlanFolder, entries: list[LockEntry], store: Store, settings: Settings) -> Iterator[Observation]:
+    work = {host: handed_out(host, entries) for host, entries in seen.work().items()}
     with Journal(plan.folder / OBSERVED) as journal:
-        for attempt in fetch(entries, store, Ledger(store.folder / "ledger"), settings):
+        for attempt in fetch(work, store, Ledger(store.folder / "ledger"), settings):
             journal.append(attempt.to_json())
+            host, before = on_their_way.pop(attempt.image_id)
+            outcome = best([before, attempt.outcome])
+            run.outcomes[host, before] -= 1
+            run.outcomes[host, outcome] += 1
+            if not is_accepted(attempt.outcome):
+                on_their_way[attempt.image_id] = host, outcome
             yield attempt
 
 

@@ -20,7 +20,7 @@ from hannun.schemas.errors import ExitCode
 def command(*, folder: Path, forms: tuple[Path, ...], as_json: bool, quiet: bool) -> ExitCode:
     """Read filled forms of `hannun export`: agreement with the gold, Fleiss' kappa, and the doubtful items."""
     from hannun.commands import screen
-    from hannun.pipeline import agreement_of
+    from hannun.pages import agreement_of
     from hannun.schemas.errors import InputError
     from hannun.schemas.strict_json import dumps
 

@@ -42,7 +42,7 @@ def command(
 ) -> ExitCode:
     """Forms for annotators: a CSV and a page of pictures for each config, without the answers."""
     from hannun.commands import screen
-    from hannun.pipeline import write_forms
+    from hannun.pages import write_forms
     from hannun.reconstruct.home import built_folder
     from hannun.schemas import catalogue
 

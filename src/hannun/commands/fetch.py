@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -33,6 +34,7 @@ def command(
     store: Store,
     limit: int | None,
     retry: bool,
+    shard: Any,
     as_json: bool,
     quiet: bool,
 ) -> ExitCode:
@@ -40,23 +42,28 @@ def command(
     from hannun import pipeline
     from hannun.commands import screen
     from hannun.reconstruct.plan_folder import PlanFolder
-    from hannun.schemas.outcome import Outcome
+    from hannun.schemas.outcome import Again, Outcome, is_accepted
     from hannun.schemas.strict_json import dumps
 
     plan = PlanFolder.at(folder)
-    total, attempts = pipeline.fetch_images(plan, store, settings, limit=limit, retry=retry)
-    screen.watched(total, attempts, quiet=quiet)
-    state = pipeline.state_of(plan, store, policy, fast=True)
-    outcomes = state.outcomes
+    done = pipeline.fetch_images(plan, store, settings, limit=limit, retry=retry, shard=shard)
+    screen.watch(done, quiet=quiet)
+    outcomes: Counter[Outcome] = Counter()
+    for (_, outcome), count in done.outcomes.items():
+        outcomes[outcome] += count
+    accepted = sum(
+        count for each, count in outcomes.items() if is_accepted(each, accept=policy.accept, locked=policy.locked)
+    )
     if as_json:
-        counts = {each.value: outcomes.count(each) for each in Outcome if each in outcomes}
-        screen.say(dumps({"images": len(outcomes), "accepted": state.accepted, "outcomes": counts}))
+        counts = {each.value: outcomes[each] for each in Outcome if outcomes[each]}
+        screen.say(dumps({"images": outcomes.total(), "accepted": accepted, "outcomes": counts}))
     elif not quiet:
         console = screen.console()
         console.print(screen.outcome_table(outcomes))
-        recorded = outcomes.count(Outcome.UNVERIFIED)
+        console.print(screen.host_table(done.outcomes))
+        recorded = outcomes[Outcome.UNVERIFIED]
         only = f", {recorded:,} only recorded" if recorded else ""
-        console.print(f"{outcomes.count(Outcome.EXACT):,} of {len(outcomes):,} verified{only}")
-    if state.may_still_come:
+        console.print(f"{outcomes[Outcome.EXACT]:,} of {outcomes.total():,} verified{only}")
+    if any(outcomes[each] for each in Outcome if each is Outcome.PENDING or each.again in (Again.YES, Again.LATER)):
         return ExitCode.INCOMPLETE
-    return ExitCode.COMPLETE if state.accepted == len(outcomes) else ExitCode.FINDINGS
+    return ExitCode.COMPLETE if accepted == outcomes.total() else ExitCode.FINDINGS

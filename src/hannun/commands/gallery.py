@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def command(*, folder: Path, out: Path | None, limit: int | None, store: Store, quiet: bool) -> ExitCode:
     """One page of every instance: its wordings, its ten pictures, and what each one is."""
     from hannun.commands import screen
-    from hannun.pipeline import write_gallery
+    from hannun.pages import write_gallery
 
     path = write_gallery(folder, store, out, limit=limit)
     if not quiet:

@@ -34,6 +34,25 @@ def _existing(ctx: click.Context, parameter: click.Parameter, values: tuple[str,
     return paths
 
 
+def _addresses(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    pairs = {host.lower(): address for host, address in _pairs(ctx, parameter, values).items()}
+    for host, address in pairs.items():
+        if not address.startswith(("http://", "https://")):
+            raise click.BadParameter(f"{host}: {address!r} is no http or https address", param=parameter)
+    return pairs
+
+
+def _shard(_: click.Context, parameter: click.Parameter, value: str | None) -> Any:
+    if value is None:
+        return None
+    from hannun.reconstruct.survey import Shard
+
+    number, slash, of = value.partition("/")
+    if slash and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of):
+        return Shard(int(number), int(of))
+    raise click.BadParameter(f"{value!r} is not {parameter.metavar} with I from 1 to N", param=parameter)
+
+
 def _header_text(_: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     if value is not None and not (value.isascii() and value.isprintable()):
         raise click.BadParameter("plain ASCII text is needed: it goes into a header", param=parameter)
@@ -139,6 +158,8 @@ def fetching(function: F) -> F:
         deadline: float,
         max_bytes: int,
         max_pixels: int,
+        mirrors: dict[str, str],
+        max_per_host: int | None,
         allow_private: bool,
         fast: bool,
         **rest: Any,
@@ -147,7 +168,14 @@ def fetching(function: F) -> F:
         from hannun.reconstruct.transfer import Limits, Reach
 
         limits = Limits(max_bytes=max_bytes, max_pixels=max_pixels, deadline=deadline)
-        reach = Reach(sources=sources, limits=limits, allow_private=allow_private, contact=contact)
+        reach = Reach(
+            sources=sources,
+            limits=limits,
+            allow_private=allow_private,
+            contact=contact,
+            mirrors=mirrors,
+            per_host=max_per_host,
+        )
         return function(sources=sources, settings=Settings(reach=reach, local=local, fast=fast), **rest)
 
     options = _all(
@@ -173,6 +201,16 @@ def fetching(function: F) -> F:
         _option(
             "--max-pixels", type=click.IntRange(min=1), default=250_000_000, show_default=True, help="Pixels an image."
         ),
+        _option(
+            "--mirror",
+            "mirrors",
+            multiple=True,
+            callback=_addresses,
+            metavar="HOST=ADDRESS",
+            help="Ask this address instead of that host; it may be a private one.",
+        ),
+        _option("--max-per-host", type=click.IntRange(min=1, max=64), help="Requests at a time to one host, at most."),
+        _option("--shard", callback=_shard, metavar="I/N", help="Only the hosts that fall to part I of N (from 1)."),
         _option("--limit", type=click.IntRange(min=1), help="Work on so many images only."),
         _option("--retry", is_flag=True, help="Ask again also where the answer was final."),
         _option("--allow-private", is_flag=True, help="Allow private and loopback addresses (for tests)."),

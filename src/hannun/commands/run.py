@@ -42,6 +42,7 @@ def run(
     store: Store,
     limit: int | None,
     retry: bool,
+    shard: Any,
     as_json: bool,
     quiet: bool,
 ) -> ExitCode:
@@ -55,8 +56,7 @@ def run(
     check_place(out)
     pipeline.make_plan(pipeline.PlanRequest(name, sources, options, lock), out / pipeline.PLAN)
     plan = PlanFolder.at(out)
-    total, attempts = pipeline.fetch_images(plan, store, settings, limit=limit, retry=retry)
-    screen.watched(total, attempts, quiet=quiet)
+    screen.watch(pipeline.fetch_images(plan, store, settings, limit=limit, retry=retry, shard=shard), quiet=quiet)
     state = pipeline.state_of(plan, store, policy, fast=settings.fast)
     pipeline.write_report(plan, pipeline.report_of(state))
     built = pipeline.build(state, store, out)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from hannun.schemas.observation import Observation
-from hannun.schemas.outcome import Outcome
+from hannun.schemas.outcome import Outcome, is_accepted
 
 _LOG_SECONDS = 5.0
 
@@ -44,50 +43,77 @@ def table(title: str | None, *columns: str, right: tuple[str, ...] = ()) -> Tabl
     return made
 
 
-def outcome_table(outcomes: Iterable[Outcome]) -> Table:
-    counts = Counter(outcomes)
+def outcome_table(outcomes: Mapping[Outcome, int]) -> Table:
     made = table(None, "outcome", "images", "meaning", right=("images",))
     for outcome in Outcome:
-        if counts[outcome]:
-            made.add_row(outcome.value, f"{counts[outcome]:,}", outcome.meaning)
+        if outcomes.get(outcome):
+            made.add_row(outcome.value, f"{outcomes[outcome]:,}", outcome.meaning)
     return made
 
 
-def watched(total: int, attempts: Iterator[Observation], *, quiet: bool) -> list[Observation]:
-    """Run through attempts with a bar on a terminal, a line every few seconds elsewhere."""
-    if quiet or total == 0:
-        return list(attempts)
-    if sys.stderr.isatty():
-        return _with_bar(total, attempts)
-    return _with_lines(total, attempts)
+def host_table(outcomes: Mapping[tuple[str, Outcome], int]) -> Table:
+    """A row for each host, a column for each outcome that occurred."""
+    occurred = [outcome for outcome in Outcome if any(n for (_, each), n in outcomes.items() if each is outcome)]
+    names = [outcome.value for outcome in occurred]
+    made = table(None, "host", *names, right=tuple(names))
+    for host in sorted({host for (host, _), n in outcomes.items() if n}):
+        made.add_row(host, *(f"{outcomes.get((host, outcome), 0):,}" for outcome in occurred))
+    return made
 
 
-def _with_bar(total: int, attempts: Iterator[Observation]) -> list[Observation]:
-    seen: list[Observation] = []
-    images: set[str] = set()
-    columns: tuple[Any, ...] = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
+def watch(run: Any, *, quiet: bool) -> None:
+    """Run through a fetch with a bar on a terminal, a line every few seconds elsewhere.
+
+    Parameters
+    ----------
+    run
+        `total` images and the `attempts` at them, as they end.
+    """
+    if quiet or run.total == 0:
+        for _ in run.attempts:
+            pass
+    elif sys.stderr.isatty():
+        _with_bar(run)
+    else:
+        _with_lines(run)
+
+
+class _Tally:
+    """What has come so far: images that ended well, bytes, and what did not come."""
+
+    def __init__(self, total: int) -> None:
+        self.total, self.came, self.bytes, self.failed = total, 0, 0, 0
+        self._begun = time.monotonic()
+
+    def add(self, attempt: Observation) -> None:
+        if is_accepted(attempt.outcome):
+            self.came += 1
+            self.bytes += attempt.bytes or 0
+        else:
+            self.failed += 1
+
+    def __str__(self) -> str:
+        seconds = max(time.monotonic() - self._begun, 1e-3)
+        failed = f", {self.failed:,} attempts failed" if self.failed else ""
+        rate = f"{self.came / seconds:,.0f} images/s, {self.bytes / seconds / 1e6:.1f} MB/s"
+        return f"{self.came:,} of {self.total:,} images, {rate}{failed}"
+
+
+def _with_bar(run: Any) -> None:
+    columns: tuple[Any, ...] = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    tally = _Tally(run.total)
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("images", total=total)
-        for attempt in attempts:
-            seen.append(attempt)
-            images.add(attempt.image_id)
-            progress.update(task, completed=len(images))
-    return seen
+        task = progress.add_task(str(tally), total=run.total)
+        for attempt in run.attempts:
+            tally.add(attempt)
+            progress.update(task, completed=tally.came, description=str(tally))
 
 
-def _with_lines(total: int, attempts: Iterator[Observation]) -> list[Observation]:
-    seen: list[Observation] = []
-    images: set[str] = set()
+def _with_lines(run: Any) -> None:
+    tally = _Tally(run.total)
     last = time.monotonic()
-    for attempt in attempts:
-        seen.append(attempt)
-        images.add(attempt.image_id)
+    for attempt in run.attempts:
+        tally.add(attempt)
         if time.monotonic() - last >= _LOG_SECONDS:
             last = time.monotonic()
-            sys.stderr.write(f"{len(images):,} of {total:,} images\n")
-    return seen
+            sys.stderr.write(f"{tally}\n")

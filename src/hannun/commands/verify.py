@@ -1,7 +1,8 @@
-"""`verify`: the stored images against the lock, again."""
+"""`verify`: the stored images against the lock again, or what their hosts publish of them."""
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,14 @@ if TYPE_CHECKING:
 @options.policy
 @options.store
 @click.option("--fast", is_flag=True, help="Compare xxh3_128 instead of sha256; decode nothing.")
+@click.option("--remote", is_flag=True, help="Ask the hosts for their digests instead; nothing is downloaded.")
+@click.option(
+    "--contact",
+    envvar="HANNUN_CONTACT",
+    show_envvar=True,
+    metavar="you@lab.org",
+    help="With --remote: goes into the User-Agent; Wikimedia demands it.",
+)
 @options.as_json
 @options.quiet
 def command(
@@ -28,10 +37,16 @@ def command(
     policy: Policy,
     store: Store,
     fast: bool,
+    remote: bool,
+    contact: str | None,
     as_json: bool,
     quiet: bool,
 ) -> ExitCode:
-    """Re-check every stored image of a plan or built folder."""
+    """Re-check every image of a plan or built folder: in the store, or with --remote at its host."""
+    if remote and fast:
+        raise click.UsageError("--fast is for stored images: leave it out with --remote")
+    if remote:
+        return _verify_remote(folder, store, contact, as_json=as_json, quiet=quiet)
     from hannun import pipeline
     from hannun.commands import screen
     from hannun.reconstruct.plan_folder import PlanFolder
@@ -58,4 +73,43 @@ def command(
             todo = Outcome.PENDING.next_step if each.problem else each.outcome.next_step
             console.print(f"    to do: {todo}")
         console.print(f"{len(checked) - len(bad):,} of {len(checked):,} images verified")
+    return ExitCode.FINDINGS if bad else ExitCode.COMPLETE
+
+
+def _verify_remote(folder: Path, store: Store, contact: str | None, *, as_json: bool, quiet: bool) -> ExitCode:
+    from hannun import pipeline
+    from hannun.commands import screen
+    from hannun.reconstruct.remote import comparable, verify_remote
+    from hannun.reconstruct.transfer import Reach
+    from hannun.schemas.outcome import Outcome
+    from hannun.schemas.strict_json import dumps
+
+    lock = [comparable(entry, store) for entry in pipeline.Held.at(folder).plan.lock()]
+    console = screen.console()
+    counts: Counter[Outcome] = Counter()
+    bad = []
+    for each in verify_remote(lock, Reach(contact=contact)):
+        if each.outcome is not None:
+            counts[each.outcome] += 1
+        if each.outcome is Outcome.EXACT:
+            continue
+        bad.append(each)
+        if not (as_json or quiet):
+            word, meaning = (each.outcome.value, each.outcome.meaning) if each.outcome else ("not checkable here", "")
+            console.print(f"{each.image_id}: {word}: {each.note or meaning}")
+            if each.expected:
+                console.print(f"    expected {each.expected}\n    got      {each.got}")
+            if each.outcome:
+                console.print(f"    to do: {each.outcome.next_step}")
+    unasked = len(lock) - counts.total()
+    if as_json:
+        outcomes = {each.value: counts[each] for each in Outcome if counts[each]}
+        rows = [each.to_json() for each in bad]
+        summary = {"images": len(lock), "ok": counts[Outcome.EXACT], "outcomes": outcomes, "not_checkable": unasked}
+        screen.say(dumps({**summary, "problems": rows}))
+    elif not quiet:
+        console.print(screen.outcome_table(counts))
+        if unasked:
+            console.print(f"{unasked:,} not checkable here: their hosts publish no digest")
+        console.print(f"{counts[Outcome.EXACT]:,} of {len(lock):,} images are what the lock says, by their hosts")
     return ExitCode.FINDINGS if bad else ExitCode.COMPLETE

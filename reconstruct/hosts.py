@@ -1,0 +1,42 @@
+"""Hosts: how many requests at a time, how fast, and what else each demands (`hosts.toml`)."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ANY = "*"
+
+
+@dataclass(frozen=True)
+class HostRule:
+    """How a host wants to be treated.
+
+    `concurrency` counts requests at a time, `bytes_per_second` holds for all of them together,
+    `first_wait` is the pause in seconds after the first refusal. `contact` says that the User-Agent must
+    name somebody, `publishes` which digest the host gives without a download, `source` where the rule
+    is known from.
+    """
+
+    hosts: tuple[str, ...]
+    concurrency: int
+    source: str
+    bytes_per_second: int | None = None
+    contact: bool = False
+    first_wait: float = 1.0
+    publishes: str | None = None
+
+
+@cache
+def rules() -> tuple[HostRule, ...]:
+    """Every rule, the one for all other hosts last."""
+    listed = tomllib.loads((Path(__file__).parent / "hosts.toml").read_text(encoding="utf-8"))["rules"]
+    return tuple(HostRule(**{**each, "hosts": tuple(each["hosts"])}) for each in listed)
+
+
+@cache
+def rule_for(host: str) -> HostRule:
+    """The rule of a host by its name."""
+    return next(rule for rule in rules() if host in rule.hosts or ANY in rule.hosts)

@@ -1,0 +1,134 @@
+"""What people look at and fill: the gallery and annotators' forms, from a build or a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from hannun.builders.built import built_pictures
+from hannun.builders.folder import README
+from hannun.cards.annotation import annotation_page
+from hannun.cards.gallery import gallery, thumbnail
+from hannun.evaluation.agreement import Agreement, agreements
+from hannun.evaluation.form import COLUMNS, form_csv, item_of, questions, read_form
+from hannun.pipeline import state_of
+from hannun.reconstruct.picture import PictureProblem, examine
+from hannun.reconstruct.plan_folder import RECIPE, PlanFolder
+from hannun.reconstruct.resolve import Policy
+from hannun.reconstruct.store import Store
+from hannun.schemas import catalogue
+from hannun.schemas.digest import IDENTITY
+from hannun.schemas.errors import InputError
+from hannun.schemas.instance import Instance, config_of
+from hannun.schemas.text_file import write_whole
+
+
+@dataclass(frozen=True)
+class Held:
+    """A folder that holds rows: a build with its own pictures, or a plan whose pictures are in the store."""
+
+    folder: Path
+    plan: PlanFolder
+    is_build: bool
+
+    @classmethod
+    def at(cls, folder: Path) -> Held:
+        """The build or plan in a folder; InputError when there is neither."""
+        is_build = (folder / README).is_file() and (folder / RECIPE).is_file()
+        return cls(folder, PlanFolder(folder) if is_build else PlanFolder.at(folder), is_build)
+
+    @cached_property
+    def recipe(self) -> dict[str, Any]:
+        return self.plan.recipe()
+
+    @property
+    def benchmark(self) -> catalogue.Benchmark:
+        return catalogue.benchmark(self.recipe["benchmark"])
+
+    def thumbnails(self, rows: Iterable[Instance], store: Store) -> dict[str, str]:
+        """Image id -> a `data:` address, for the rows' candidates whose pictures are there and decode."""
+        wanted = {candidate.image_id for row in rows for candidate in row.candidates}
+        return {
+            image_id: thumbnail(data)
+            for image_id, data in self._pictures(store)
+            if image_id in wanted and not isinstance(examine(data), PictureProblem)
+        }
+
+    def _pictures(self, store: Store) -> Iterator[tuple[str, bytes]]:
+        if self.is_build:
+            yield from built_pictures(self.folder)
+            return
+        for image_id, seen in state_of(self.plan, store, Policy(), fast=True).seen.items():
+            yield image_id, store.path(seen.digests[IDENTITY], seen.format).read_bytes()
+
+
+def write_gallery(folder: Path, store: Store, out: Path | None, *, limit: int | None = None) -> Path:
+    """One page of every instance of a built folder or a plan; the page's path.
+
+    Parameters
+    ----------
+    store
+        Where a plan's pictures lie; a build holds its own.
+    out
+        The file to write; `gallery.html` in the folder when None.
+    limit
+        Number of rows of each config that are shown.
+    """
+    held = Held.at(folder)
+    rows = held.plan.rows()
+    shown = rows if limit is None else [row for of_config in by_config(rows).values() for row in of_config[:limit]]
+    page = gallery(
+        held.benchmark, shown, held.plan.lock(), held.thumbnails(shown, store), held.recipe.get("baselines", {})
+    )
+    path = out or held.plan.folder / "gallery.html"
+    write_whole(path, page.encode())
+    return path
+
+
+def write_forms(folder: Path, store: Store, out: Path, *, configs: Sequence[str] = (), seed: int = 1) -> list[Path]:
+    """Forms for annotators, a CSV and a page of pictures for each config; the paths written.
+
+    Raises
+    ------
+    InputError
+        A config that the folder does not have, or a form that is there already: it may be filled.
+    """
+    held = Held.at(folder)
+    rows = by_config(held.plan.rows())
+    unknown = sorted(set(configs) - set(rows))
+    if unknown:
+        raise InputError(f"no config {unknown[0]!r}", where=str(folder), expected=", ".join(rows), got=unknown[0])
+    lock = held.plan.lock()
+    contents: dict[Path, bytes] = {}
+    for config in configs or rows:
+        asked = questions(rows[config], seed)
+        thumbnails = held.thumbnails(rows[config], store)
+        shown = [(each.number, each.item, each.sentence, each.row) for each in asked]
+        page = annotation_page(held.benchmark, config, shown, COLUMNS, lock=lock, thumbnails=thumbnails)
+        contents[out / f"{config}.csv"] = form_csv(asked)
+        contents[out / f"{config}.html"] = page.encode()
+    there = [path for path in contents if path.exists()]
+    if there:
+        raise InputError("a form is there already, and may be filled", where=str(there[0]), todo="choose another --out")
+    out.mkdir(parents=True, exist_ok=True)
+    for path, data in contents.items():
+        write_whole(path, data)
+    return list(contents)
+
+
+def agreement_of(folder: Path, forms: Sequence[Path]) -> list[Agreement]:
+    """Agreement of filled forms with the gold and with each other, for each config that they answer."""
+    rows = Held.at(folder).plan.rows()
+    by_item = {item_of(row): row for row in rows}
+    return agreements(rows, [read_form(path, by_item) for path in forms])
+
+
+def by_config(rows: Iterable[Instance]) -> dict[str, list[Instance]]:
+    """Rows by config, both in the order in which they come."""
+    found: dict[str, list[Instance]] = {}
+    for row in rows:
+        found.setdefault(config_of(row.id), []).append(row)
+    return found
