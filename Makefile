@@ -32,6 +32,7 @@ format: $(BIN)/hannun  ## Format the code
 
 bench: $(BIN)/hannun  ## Measure against peers (see benchmarks/)
 	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/fetch.py
 
 clean:  ## Remove what the targets made
 	rm -rf $(VENV) .check-venv build dist $(DEMO) *.egg-info

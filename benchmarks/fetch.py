@@ -27,7 +27,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -241,7 +241,7 @@ def write_plan_of(task: Task) -> None:
         )
         for image in task.images
     ]
-    rows = []
+    rows: list[Instance] = []
     for start in range(0, len(lock), CANDIDATES):
         # The last instance goes back for what is missing to ten.
         ten = lock[min(start, len(lock) - CANDIDATES) :][:CANDIDATES]
@@ -373,8 +373,8 @@ def cost_of(command: list[str], task: Task) -> Cost:
         # A package that img2dataset loads would ask the network for a newer version of itself.
         "NO_ALBUMENTATIONS_UPDATE": "1",
     }
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(run, (command, environment))
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as fresh:
+        return fresh.submit(run, command, environment).result()
 
 
 def run(command: list[str], environment: dict[str, str]) -> Cost:

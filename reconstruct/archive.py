@@ -143,8 +143,9 @@ def unsafe_members(members: Iterable[Member]) -> list[tuple[str, Danger]]:
             danger = Danger.CONFLICT
         if danger is None and _WINDOWS.search(member.name):
             danger = Danger.WINDOWS
-        if danger is not None:
-            found.setdefault(member.name, danger)
+        # Of two members of one name, the note on one must not hide the danger of the other.
+        if danger is not None and found.get(member.name, Danger.WINDOWS) is Danger.WINDOWS:
+            found[member.name] = danger
         if member.kind in (Kind.FILE, Kind.HARD_LINK):
             held.add(_plain(member.name))
     return list(found.items())
@@ -635,8 +636,8 @@ def _backwards(key: str) -> str:
 
 def _is_debris(name: str) -> bool:
     """Whether a name is that of macOS's forks, which carry the names of real files."""
-    parts = name.split("/")
-    return "__MACOSX" in parts or parts[-1].startswith("._")
+    *folders, last = name.split("/")
+    return "__MACOSX" in folders or last.startswith("._")
 
 
 def _refuse_debris(wanted: str) -> None:

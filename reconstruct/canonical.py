@@ -99,7 +99,7 @@ def _unresolved(host: str, port: int) -> list[str]:  # noqa: ARG001  (a resolver
 def _host_and_port(scheme: str, authority: str) -> str:
     parts = _AUTHORITY.fullmatch(authority)
     if parts is None:
-        raise Unusable(Outcome.MALFORMED_ADDRESS, f"not a host: {authority!r}")
+        raise Unusable(Outcome.MALFORMED_ADDRESS, f"not a host: {authority[:80]!r}")
     host = parts[1].lower()
     if not host.isascii():
         try:
@@ -107,7 +107,7 @@ def _host_and_port(scheme: str, authority: str) -> str:
         except idna.IDNAError as error:
             raise Unusable(Outcome.MALFORMED_ADDRESS, f"not a host: {error}") from None
     if not _NAME.fullmatch(host):
-        raise Unusable(Outcome.MALFORMED_ADDRESS, f"not a host: {host!r}")
+        raise Unusable(Outcome.MALFORMED_ADDRESS, f"not a host: {host[:80]!r}")
     port = int(parts[2]) if parts[2] else _DEFAULT_PORTS[scheme]
     return host if port == _DEFAULT_PORTS[scheme] else f"{host}:{port}"
 

@@ -146,7 +146,7 @@ def plain_text(html: str) -> str:
 
 
 def _unusable(why: str) -> Unusable:
-    return Unusable(Outcome.MALFORMED_ADDRESS, why)
+    return Unusable(Outcome.MALFORMED_ADDRESS, why[:300])
 
 
 def _folders(name: str) -> str:

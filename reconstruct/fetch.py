@@ -23,7 +23,7 @@ from hannun.reconstruct.hosts import HostRule, rule_for
 from hannun.reconstruct.ledger import Ledger, LedgerLine
 from hannun.reconstruct.location import Local, Location, Web, local_names, read
 from hannun.reconstruct.opener import Opener
-from hannun.reconstruct.picture import PictureFacts, examine, header
+from hannun.reconstruct.picture import PictureFacts, PictureProblem, examine, format_of
 from hannun.reconstruct.queue import HostQueue
 from hannun.reconstruct.reply import Fault, Reply
 from hannun.reconstruct.store import Incoming, Received, Store, TooLarge
@@ -39,8 +39,9 @@ from hannun.schemas.text_file import find_file
 
 # What decodes or is exact is kept, so that a report can show what came in place of the expected picture.
 _KEPT = frozenset({*(each for each in Outcome if each.again is Again.DONE), Outcome.CHANGED, Outcome.DIFFERENT})
-# Flushing to the disk and decoding wait and compute outside Python: a few threads keep two cores busy.
-_HANDS = min(8, 2 * (os.cpu_count() or 1))
+# Pillow decodes outside Python's lock, so threads do.
+_HANDS = os.cpu_count() or 1
+Examined = PictureFacts | PictureProblem
 # Media types that do not bear the format's own name.
 _SUBTYPES = {"jpeg": "jpg", "mpo": "jpeg", "tiff": "tif", "ico": "vnd.microsoft.icon", "bmp": "x-ms-bmp"}
 _MOST_SETTLING = 64
@@ -130,7 +131,7 @@ class _Job:
     entry: LockEntry
     locations: deque[Location]
     location: Location | None = None
-    address: str = ""
+    asked: Web | None = None
     ends_at: float = 0.0
     hops: int = 0
     tries: int = 1
@@ -139,7 +140,7 @@ class _Job:
 
     def next_location(self) -> bool:
         self.location = self.locations.popleft() if self.locations else None
-        self.address, self.hops, self.tries, self.validator = "", 0, 1, None
+        self.asked, self.hops, self.tries, self.validator = None, 0, 1, None
         return self.location is not None
 
 
@@ -154,7 +155,7 @@ class _Run:
         self._queues: dict[str, HostQueue[_Job]] = {}
         self._running: set[_Job] = set()
         self._settling = 0
-        self._settled: queue.SimpleQueue[tuple[_Job, Observation | Exception, LedgerLine | None]] = queue.SimpleQueue()
+        self._settled: queue.SimpleQueue[tuple[_Job, Received, Reply, Examined | Exception]] = queue.SimpleQueue()
         self._given: dict[str, LedgerLine] | None = None
 
     def close(self) -> None:
@@ -167,13 +168,20 @@ class _Run:
     def attempts(self, work: Mapping[str, Iterable[LockEntry]]) -> Iterator[Observation]:
         for host, entries in work.items():
             self._queues[host] = self._new_queue(host, (self._new_job(entry) for entry in entries))
-        while True:
-            yield from self._start_what_may()
-            if not self._web.active and not self._settling and all(each.is_empty for each in self._queues.values()):
-                return
-            for ask, reply in self._web.wait(self._longest_wait()):
-                yield from self._replied(ask.job, reply)
+        try:
+            while not self._is_done():
+                yield from self._start_what_may()
+                for ask, reply in self._web.wait(self._longest_wait()):
+                    yield from self._replied(ask.job, reply)
+                yield from self._take_settled()
+        except KeyboardInterrupt:
+            # What has come whole is recorded before the run stops.
+            self._hands.shutdown(wait=True)
             yield from self._take_settled()
+            raise
+
+    def _is_done(self) -> bool:
+        return not self._web.active and not self._settling and all(each.is_empty for each in self._queues.values())
 
     def _new_queue(self, host: str, feed: Iterator[_Job]) -> HostQueue[_Job]:
         return HostQueue(rule_for(host), feed, per_host=self._settings.reach.per_host)
@@ -215,7 +223,7 @@ class _Run:
                         return
                     continue
                 except Unusable as error:
-                    where = f"redirected to {job.address[:120]}: " if job.hops else ""
+                    where = f"redirected to {str(job.asked)[:120]}: " if job.hops else ""
                     attempt = self._failed(job, Failure(error.outcome, where + error.note))
             else:
                 attempt = self._opened(job.entry, location)
@@ -228,15 +236,15 @@ class _Run:
     def _began(self, job: _Job, location: Web, waiting: HostQueue[_Job]) -> bool:
         """Start a transfer, or hand the job to its host's queue."""
         reach = self._settings.reach
-        if not job.address:
-            job.address = canonical(_mirrored(location.address, reach.mirrors))
+        if job.asked is None:
+            job.asked = Web(canonical(_mirrored(location, reach.mirrors)))
             job.ends_at = time.monotonic() + reach.limits.deadline
         mirrored = location.host in reach.mirrors and job.hops == 0
         # What the user allows holds for the hosts of the plan and for mirrors, not for where these redirect to.
-        own_host = job.hops == 0 or Web(job.address).host == location.host
+        own_host = job.hops == 0 or job.asked.host == location.host
         allow_private = own_host and (reach.allow_private or mirrored)
-        check_address(job.address, allow_private=allow_private, resolve=literal_resolver)
-        host = location.host if mirrored else Web(job.address).host
+        check_address(job.asked.address, allow_private=allow_private, resolve=literal_resolver)
+        host = location.host if mirrored else job.asked.host
         own = self._queues.get(host)
         if own is None:
             own = self._queues[host] = self._new_queue(host, iter(()))
@@ -251,7 +259,7 @@ class _Run:
         self._web.start(
             Ask(
                 job,
-                job.address,
+                job.asked.address,
                 job.incoming,
                 seconds=max(0.001, job.ends_at - time.monotonic()),
                 validator=job.validator,
@@ -268,7 +276,7 @@ class _Run:
             case Follow(address):
                 job.hops += 1
                 try:
-                    job.address = canonical(address)
+                    job.asked = Web(canonical(address))
                 except Unusable as error:
                     failure = Failure(error.outcome, f"redirected to {address[:120]}: {error.note}")
                     yield from self._gave_up(job, waiting, failure, reply)
@@ -283,8 +291,7 @@ class _Run:
                 yield from self._again(job, waiting, meant, reply)
             case _:
                 waiting.release()
-                self._settling += 1
-                self._hands.submit(self._settle, job, reply)
+                yield from self._came(job, reply)
 
     def _again(self, job: _Job, waiting: HostQueue[_Job], failure: Failure, reply: Reply) -> Iterator[Observation]:
         """Ask again after a wait, or give this location up."""
@@ -318,44 +325,54 @@ class _Run:
         job.location = None
         yield from self._advance(job, waiting)
 
-    def _settle(self, job: _Job, reply: Reply) -> None:
-        """In a thread: flush, judge and keep what came."""
-        result: Observation | Exception
-        line = None
+    def _came(self, job: _Job, reply: Reply) -> Iterator[Observation]:
+        """A whole body: settled at once where the digest decides, in a thread where it must be decoded."""
+        assert job.incoming is not None
+        received = job.incoming.finish()
+        if needs_decoding(job.entry, received.digests):
+            self._settling += 1
+            self._hands.submit(self._examine, job, received, reply)
+        else:
+            yield from self._settle(job, received, reply, None)
+
+    def _examine(self, job: _Job, received: Received, reply: Reply) -> None:
+        """In a thread: decode what came."""
+        examined: Examined | Exception
         try:
-            assert job.incoming is not None
-            assert job.location is not None
-            received = job.incoming.finish()
-            result = self._judged(job.entry, job.location, received, status=reply.status, note=None)
-            result = replace(result, note=_joined(result.note, *_notes(job, reply, result.format)))
-            if result.outcome in _KEPT:
-                self._store.keep(received, result.format)
-                line = _ledger_line(job.location, result, reply.validator)
-            job.incoming.discard()
+            examined = self._decoded(job.entry, received)
         except Exception as error:  # noqa: BLE001  (raised again where the run goes on)
-            result = error
-        self._settled.put((job, result, line))
+            examined = error
+        self._settled.put((job, received, reply, examined))
 
     def _take_settled(self) -> Iterator[Observation]:
         while self._settling:
             try:
-                job, result, line = self._settled.get_nowait()
+                job, received, reply, examined = self._settled.get_nowait()
             except queue.Empty:
                 return
             self._settling -= 1
-            if isinstance(result, Exception):
-                raise result
-            if line is not None:
-                self._ledger.append(line)
-            yield result
-            if is_accepted(result.outcome):
-                self._running.discard(job)
-                continue
-            job.incoming = None
-            if job.next_location():
-                self._queue_of(job).put_back(job, 0.0)
-            else:
-                self._running.discard(job)
+            if isinstance(examined, Exception):
+                raise examined
+            yield from self._settle(job, received, reply, examined)
+
+    def _settle(self, job: _Job, received: Received, reply: Reply, picture: Examined | None) -> Iterator[Observation]:
+        """Judge and keep what came; where it is not right, the next location is tried."""
+        location = job.location
+        assert job.incoming is not None
+        assert location is not None
+        observation = self._judged(job.entry, location, received, picture, status=reply.status)
+        observation = replace(observation, note=_joined(observation.note, *_notes(job, reply, observation.format)))
+        if observation.outcome in _KEPT:
+            self._store.keep(received, observation.format)
+            if isinstance(location, Web):
+                self._ledger.append(_ledger_line(location, observation, reply.validator))
+        job.incoming.discard()
+        yield observation
+        job.incoming = None
+        if not is_accepted(observation.outcome) and job.next_location():
+            self._queue_of(job).put_back(job, 0.0)
+        else:
+            self._running.discard(job)
 
     def _opened(self, entry: LockEntry, location: Location) -> Observation:
         """Try a location that is not on the web."""
@@ -365,23 +382,25 @@ class _Run:
                 try:
                     algorithms = _algorithms(entry, None)
                     with self._store.receive(transfer.pieces, algorithms, max_bytes=limits.max_bytes) as received:
-                        observation = self._judged(entry, location, received, status=None, note=transfer.note)
+                        picture = self._decoded(entry, received) if needs_decoding(entry, received.digests) else None
+                        observation = self._judged(entry, location, received, picture, status=None)
                         if observation.outcome in _KEPT:
                             self._store.keep(received, observation.format)
-                        return observation
+                        return replace(observation, note=_joined(observation.note, transfer.note))
                 except TooLarge:
                     raise Failed(Outcome.TOO_LARGE, f"over {limits.max_bytes} bytes") from None
         except Failed as failure:
             return Observation(entry.image_id, str(location), failure.outcome, now(), note=failure.note)
 
+    def _decoded(self, entry: LockEntry, received: Received) -> Examined:
+        limits = self._settings.reach.limits
+        return examine(received.path, max_pixels=limits.max_pixels, likeness=entry.likeness is not None)
+
     def _judged(
-        self, entry: LockEntry, location: Location, received: Received, *, status: int | None, note: str | None
+        self, entry: LockEntry, location: Location, received: Received, picture: Examined | None, *, status: int | None
     ) -> Observation:
-        picture = None
-        if needs_decoding(entry, received.digests):
-            picture = examine(received.path, max_pixels=self._settings.reach.limits.max_pixels)
         outcome, why = compare(entry, received.digests, picture)
-        facts = picture if isinstance(picture, PictureFacts) else header(received.path)
+        facts = picture if isinstance(picture, PictureFacts) else None
         return Observation(
             image_id=entry.image_id,
             location=str(location),
@@ -390,8 +409,8 @@ class _Run:
             status=status,
             digests=received.digests,
             bytes=received.bytes,
-            note=_joined(why, note),
-            **_facts(facts),
+            note=why,
+            **_facts(facts, received.path),
         )
 
     def _failed(self, job: _Job, failure: Failure, *, status: int | None = None) -> Observation:
@@ -407,8 +426,8 @@ class _Run:
     def _queue_of(self, job: _Job) -> HostQueue[_Job]:
         location = job.location
         host = location.host if location is not None else host_of(job.entry)
-        if isinstance(location, Web) and job.address and host not in self._settings.reach.mirrors:
-            host = Web(job.address).host
+        if job.asked is not None and host not in self._settings.reach.mirrors:
+            host = job.asked.host
         found = self._queues.get(host)
         if found is None:
             found = self._queues[host] = self._new_queue(host, iter(()))
@@ -437,7 +456,7 @@ class _Run:
             digests=digests_of_file(path),
             bytes=path.stat().st_size,
             note="already in the store",
-            **_facts(header(path)),
+            **_facts(None, path),
         )
 
 
@@ -458,19 +477,16 @@ def _algorithms(entry: LockEntry, rule: HostRule | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys((IDENTITY, FAST, *entry.digests, *published)))
 
 
-def _mirrored(address: str, mirrors: Mapping[str, str]) -> str:
+def _mirrored(location: Web, mirrors: Mapping[str, str]) -> str:
     """The address at the mirror that the user named for its host, else the address itself."""
-    host = Web(address).host
-    if host not in mirrors:
-        return address
-    _, _, rest = address.partition("://")
+    if location.host not in mirrors:
+        return location.address
+    _, _, rest = location.address.partition("://")
     _, slash, path = rest.partition("/")
-    return mirrors[host].rstrip("/") + slash + path
+    return mirrors[location.host].rstrip("/") + slash + path
 
 
-def _ledger_line(location: Location, observation: Observation, validator: str | None) -> LedgerLine | None:
-    if not isinstance(location, Web):
-        return None
+def _ledger_line(location: Web, observation: Observation, validator: str | None) -> LedgerLine:
     return LedgerLine(
         location=str(location),
         sha256=observation.digests[IDENTITY],
@@ -488,11 +504,12 @@ def _notes(job: _Job, reply: Reply, format_name: str | None) -> Iterator[str]:
     if kind and kind not in (f"image/{known}", f"image/{_SUBTYPES.get(known, known)}"):
         yield f"sent as {kind[:60]}"
     if job.hops:
-        yield f"at {job.address}"
+        yield f"at {job.asked}"
 
 
-def _facts(picture: PictureFacts | None) -> dict[str, Any]:
-    return dict(picture.__dict__) if picture else {}
+def _facts(picture: PictureFacts | None, path: Path) -> dict[str, Any]:
+    """What decoding told; where the digest made it needless, the format alone."""
+    return dict(picture.__dict__) if picture else {"format": format_of(path)}
 
 
 def _joined(*notes: str | None) -> str | None:

@@ -198,6 +198,8 @@ class HostClient:
             raise Failed(error.outcome, error.note) from None
         except requests.exceptions.SSLError as error:
             raise Failed(Outcome.TLS, _cause(error)) from None
+        except requests.exceptions.ChunkedEncodingError as error:
+            raise Failed(Outcome.TRUNCATED, _cause(error)) from None
         except requests.exceptions.RequestException as error:
             raise Failed(Outcome.UNREACHABLE, _cause(error)) from None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Self
 
@@ -27,6 +27,11 @@ class Journal:
         if self._stream is not None:
             self._stream.close()
             self._stream = None
+
+    def extend(self, rows: Iterable[dict[str, Any]]) -> None:
+        """Append each of them."""
+        for row in rows:
+            self.append(row)
 
     def append(self, row: dict[str, Any]) -> None:
         if self._stream is None:

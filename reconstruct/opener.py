@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from hannun.reconstruct.archive import Archives
+from hannun.reconstruct.archives import Archives
 from hannun.reconstruct.location import Archive, Local, Malformed, Package, Row
 from hannun.reconstruct.transfer import Failed, Reach, Transfer
 from hannun.schemas.errors import InputError

@@ -94,7 +94,7 @@ def judge(entry: LockEntry, address: str, published: Sequence[Published]) -> Rem
         The file's revisions, the present one first; empty when the host has no such file.
     """
     there = _at(address, published)
-    same = next((each for each in published if each is not there and agree(entry.digests, each.digests)), None)
+    same = next((each for each in published if agree(entry.digests, each.digests)), None)
     if there is None:
         return _gone(entry.image_id, address, published, same)
     agreed = agree(entry.digests, there.digests)

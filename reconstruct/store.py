@@ -1,14 +1,17 @@
 """The store: one file per content, named by its sha256, bytes untouched.
 
 Nothing here rests on a lock. A file comes under its final name only whole: it is written under a name
-that no other process uses, in the same folder, digested on the way, flushed, and moved into place.
+that no other process uses, in the same folder, digested on the way, and moved into place; `flush` waits
+until all of it is on the disk, and nothing vouches for a file before.
 Two processes that store the same content replace equal bytes by equal bytes.
 """
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import io
+import itertools
 import os
 import platform
 import re
@@ -42,7 +45,7 @@ _HOST = re.sub(r"[^A-Za-z0-9.]", "_", platform.node()) or "host"
 
 _HELD = 1 << 18
 """Bytes of one transfer that are held in memory before they are written."""
-_REMEMBERED = 300_000
+_REMEMBERED = 20_000
 """File names of a store that are remembered at most."""
 
 
@@ -97,10 +100,9 @@ class Incoming:
         self._size = 0
 
     def finish(self) -> Received:
-        """The transfer as it lies on the disk, flushed to it."""
+        """The whole transfer under its temporary name."""
         stream = self._write_held()
         with _explained(self._path.parent):
-            os.fsync(stream.fileno())
             stream.close()
         return Received(self._path, self._size, self._digester.digests())
 
@@ -130,6 +132,9 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._made = False
+        self._mark = uuid.uuid4().hex[:8]
+        self._count = itertools.count()
         self._folders: set[str] = set()
         self._listed: dict[str, dict[str, str]] = {}
 
@@ -165,9 +170,11 @@ class Store:
 
     def incoming(self, algorithms: Iterable[str], *, max_bytes: int | None = None) -> Incoming:
         """Room for a transfer; whoever asks for it calls `discard` in the end."""
-        with _explained(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
-        temporary = self.folder / f".{_HOST}-{os.getpid()}-{uuid.uuid4().hex}.part"
+        if not self._made:
+            with _explained(self.folder):
+                self.folder.mkdir(parents=True, exist_ok=True)
+            self._made = True
+        temporary = self.folder / f".{_HOST}-{os.getpid()}-{self._mark}-{next(self._count)}.part"
         return Incoming(temporary, algorithms, max_bytes)
 
     def holds(self, sha256: str, format_name: str | None, size: int | None, *, fast: bool = False) -> bool:
@@ -213,6 +220,17 @@ class Store:
         self._listed.get(final.parent.name, {})[final.stem] = sys.intern(final.suffix[1:])
         return final
 
+    def flush(self) -> None:
+        """Wait until everything that was stored is on the disk."""
+        if not self.folder.is_dir():
+            return
+        with _explained(self.folder):
+            handle = os.open(self.folder, os.O_RDONLY)
+            try:
+                _sync_file_system(handle)
+            finally:
+                os.close(handle)
+
     def sweep(self) -> int:
         """Remove what killed processes of this machine left under temporary names; their number."""
         swept = 0
@@ -222,6 +240,18 @@ class Store:
                 path.unlink(missing_ok=True)
                 swept += 1
         return swept
+
+
+def _sync_file_system(handle: int) -> None:
+    """syncfs(2), which Python does not offer; where there is none, all file systems are flushed."""
+    try:
+        syncfs = ctypes.CDLL(None, use_errno=True).syncfs
+    except (AttributeError, OSError, TypeError):
+        os.sync()
+        return
+    if syncfs(handle) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
 
 
 def _runs(pid: int) -> bool:

@@ -71,7 +71,7 @@ def verify(entry: LockEntry, observations: list[Observation], store: Store, *, f
         )
     outcome = seen.outcome
     if needs_decoding(entry, seen.digests) and (not fast or outcome is Outcome.EXACT):
-        outcome, _ = compare(entry, seen.digests, examine(path))
+        outcome, _ = compare(entry, seen.digests, examine(path, likeness=entry.likeness is not None))
     return Verified(entry.image_id, outcome, None)
 
 
@@ -102,12 +102,12 @@ def completed(
         "digests": {name: value for name, value in seen.digests.items() if name in (IDENTITY, FAST)},
         "bytes": seen.bytes,
     }
-    picture: PictureFacts | PictureProblem = examine(path)
+    picture: PictureFacts | PictureProblem = examine(path, likeness=True)
     if isinstance(picture, PictureFacts):
         facts |= picture.__dict__
     if not overwrite and seen.outcome not in (Outcome.EXACT, Outcome.UNVERIFIED):
         # Equal pixels under other bytes: the entry's own digests and size stay what they are.
-        facts = {name: value for name, value in facts.items() if name == "pixels"}
+        facts = {name: value for name, value in facts.items() if name in ("pixels", "likeness")}
     return filled(entry, facts, overwrite=overwrite)
 
 

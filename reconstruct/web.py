@@ -74,6 +74,7 @@ class WebClient:
         self._multi.setopt(pycurl.M_MAXCONNECTS, AT_A_TIME)
         self._idle: list[_Slot] = []
         self._proxies = urllib.request.getproxies_environment()
+        self._begun = False
         self.active = 0
 
     def close(self) -> None:
@@ -85,6 +86,7 @@ class WebClient:
         slot.begin(ask, self._proxy_for(ask.address))
         self._multi.add_handle(slot.handle)
         self.active += 1
+        self._begun = True
 
     def wait(self, seconds: float) -> list[tuple[Ask, Reply]]:
         """Move every transfer on, for at most so many seconds; those that ended.
@@ -94,17 +96,11 @@ class WebClient:
         IncompleteError
             The disk does not take what comes.
         """
+        # What has just begun has no socket to wait for yet; neither has what waits for a name.
+        if not self._begun and self._multi.select(seconds) == -1:
+            time.sleep(min(seconds, 0.01))
+        self._begun = False
         self._multi.perform()
-        ended = self._ended()
-        if not ended and seconds > 0:
-            # select returns at once while libcurl holds no socket, as it does before a name is resolved.
-            if self._multi.select(seconds) == -1:
-                time.sleep(min(seconds, 0.01))
-            self._multi.perform()
-            ended = self._ended()
-        return ended
-
-    def _ended(self) -> list[tuple[Ask, Reply]]:
         ended = []
         left = 1
         while left:
@@ -118,6 +114,8 @@ class WebClient:
         return ended
 
     def _proxy_for(self, address: str) -> str:
+        if not self._proxies:
+            return ""
         parts = urlsplit(address)
         if urllib.request.proxy_bypass_environment(parts.hostname or "", self._proxies):  # type: ignore[attr-defined]
             return ""

@@ -19,8 +19,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 import pytest
-from hannun.reconstruct import archive
-from hannun.reconstruct.archive import Archives, Danger, Kind, Member, drive_page, unsafe_members
+from hannun.reconstruct.archives import Archives, compressed_tar
+from hannun.reconstruct.archives import members as archive_members
+from hannun.reconstruct.archives.drive_page import drive_page
+from hannun.reconstruct.archives.members import Danger, Kind, Member, unsafe_members
 from hannun.reconstruct.location import Archive
 from hannun.reconstruct.opener import Opener
 from hannun.reconstruct.transfer import Failed, Limits, Reach
@@ -133,7 +135,7 @@ part = (
         max_size=12,
     )
     .map(lambda text: text.strip(". "))
-    .filter(bool)
+    .filter(lambda text: text and text != "__MACOSX")
 )
 names = st.lists(part, min_size=1, max_size=3).map("/".join)
 safe_archives = st.lists(names, min_size=1, max_size=6, unique_by=folded).flatmap(
@@ -392,6 +394,10 @@ def test_names_that_fall_together(names: list[str], conflicting: list[str]) -> N
     assert found == [(name, Danger.CONFLICT) for name in conflicting]
 
 
+def test_a_note_hides_no_danger_of_a_twin() -> None:
+    assert unsafe_members([Member("aux"), Member("aux", Kind.SYMLINK)]) == [("aux", Danger.SYMLINK)]
+
+
 @given(st.lists(st.tuples(st.text(max_size=20), st.sampled_from(Kind), st.text(max_size=8)), max_size=8))
 def test_any_names_can_be_judged(members: list[tuple[str, Kind, str]]) -> None:
     found = unsafe_members([Member(*each) for each in members])
@@ -526,14 +532,14 @@ def test_a_compressed_tar_that_is_a_bomb_is_not_unpacked(path: Path, packing: st
 
 
 def test_an_unpacked_tar_has_a_limit_in_all(archives: Archives, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "_MAX_UNPACKED", 100_000)
+    monkeypatch.setattr(compressed_tar, "_MAX_UNPACKED", 100_000)
     path.write_bytes(tarred({"a.jpg": PICTURE, "b.jpg": NOISE}, "gz"))
     assert outcome(archives, path, "a.jpg") is Outcome.TOO_LARGE
 
 
 @pytest.mark.parametrize("kind", ["zip", "tar", "folder"])
 def test_members_are_limited_in_number(path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "_MAX_MEMBERS", 20)
+    monkeypatch.setattr(archive_members, "_MAX_MEMBERS", 20)
     for number, expected in ((20, Outcome.GONE), (21, Outcome.TOO_LARGE)):
         members = {f"{each}.jpg": b"" for each in range(number)}
         if kind == "folder":
@@ -634,6 +640,8 @@ def test_the_example_tars_are_whole_where_they_are_not_cut(archives: Archives, p
         (b"7z\xbc\xaf'\x1c\0\4", "7z"),
         (b"Rar!\x1a\7\0", "RAR"),
         (b"ALZ\x01\n\0\0\0", "ALZ"),
+        (b"EGGA\0\1", "EGG"),
+        (b"\x28\xb5\x2f\xfd\x24\0", "Zstandard"),
         (lzma.compress(PICTURE), "no tar inside"),
         (bz2.compress(b""), "no tar inside"),
         (b"PK\x05\x06" + b"\xff" * 18, "cut or damaged"),

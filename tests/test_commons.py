@@ -187,7 +187,7 @@ def test_widths_that_are_served() -> None:
         ("<p>Ann<br>Bob</p>\n<ul><li>one</li><li>two</li></ul>", "Ann Bob one two"),
         ("H<sub>2</sub>O", "H2O"),
         ('Unknown author<span style="display: none;">Unknown author</span>', "Unknown author"),
-        ('<div style="DISPLAY:none"><b>x<br/></b><img src="y"></div>Ann', "Ann"),
+        ('<div style="DISPLAY:none"><b>x<br/>y</b>z<img src="w">!</div>Ann', "Ann"),
         ("<style>.a{}</style><script>alert(1)</script>Ann", "Ann"),
         ("a\u00a0b\n\tc", "a b c"),
         ("1 < 2", "1 < 2"),

@@ -74,7 +74,7 @@ def test_the_bytes_decide_not_the_header(bench: Bench, server: Server, kind: str
     [seen] = bench.get(server.answer("/a.jpg", Answer(PICTURE, headers=headers)))
     assert seen.outcome is Outcome.EXACT
     assert seen.status == 200
-    assert (seen.width, seen.height, seen.format, seen.bytes) == (64, 48, "JPEG", len(PICTURE))
+    assert (seen.format, seen.bytes) == ("JPEG", len(PICTURE))
     assert [path.read_bytes() for path in bench.files()] == [PICTURE]
 
 

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 
 import pytest
 from hannun.reconstruct.compare import compare, needs_decoding
-from hannun.reconstruct.picture import PictureFacts, PictureProblem, examine, header
+from hannun.reconstruct.picture import PictureFacts, PictureProblem, examine, format_of
 from hannun.schemas.digest import digests_of
 from hannun.schemas.lock import LockEntry
 from hannun.schemas.outcome import Outcome, best, is_accepted
@@ -40,7 +41,19 @@ def test_transparency_lies_on_white_and_orientation_is_applied() -> None:
     exif[0x0112] = 6
     turned = encoded(wide, "PNG", exif=exif)
     assert pixels(turned) == pixels(encoded(wide.transpose(Image.Transpose.ROTATE_270), "PNG"))
-    assert header(turned) == PictureFacts(4, 2, "PNG", None)
+    facts = examine(turned)
+    assert isinstance(facts, PictureFacts)
+    assert (facts.width, facts.height) == (4, 2), "as stored, before orientation"
+
+
+def test_the_first_bytes_tell_the_format(tmp_path: Path) -> None:
+    for kind in ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "AVIF", "ICO"):
+        path = tmp_path / kind
+        path.write_bytes(encoded(Image.new("RGB", (16, 16)), kind))
+        assert format_of(path) == kind
+    for data in (b"", b"<svg></svg>", b"\xff\xd8", b"text"):
+        path.write_bytes(data)
+        assert format_of(path) is None
 
 
 @pytest.mark.parametrize(

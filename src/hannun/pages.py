@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,10 +12,11 @@ from hannun.builders.built import built_pictures
 from hannun.builders.folder import README
 from hannun.cards.annotation import annotation_page
 from hannun.cards.gallery import gallery, thumbnail
+from hannun.cards.report_page import report_page
 from hannun.evaluation.agreement import Agreement, agreements
 from hannun.evaluation.form import COLUMNS, form_csv, item_of, questions, read_form
-from hannun.pipeline import state_of
-from hannun.reconstruct.picture import PictureProblem, examine
+from hannun.pipeline import State, state_of
+from hannun.reconstruct.picture import PictureProblem, channel_difference, examine
 from hannun.reconstruct.plan_folder import RECIPE, PlanFolder
 from hannun.reconstruct.resolve import Policy
 from hannun.reconstruct.store import Store
@@ -86,6 +87,34 @@ def write_gallery(folder: Path, store: Store, out: Path | None, *, limit: int | 
     path = out or held.plan.folder / "gallery.html"
     write_whole(path, page.encode())
     return path
+
+
+def write_report_page(plan: PlanFolder, report: Mapping[str, Any], state: State, store: Store) -> Path:
+    """report.html beside the plan: every image that is not exact, what was expected beside what came."""
+    locked = {entry.image_id: entry for entry in state.lock}
+    thumbnails: dict[str, tuple[str | None, str | None]] = {}
+    images = []
+    for image in report["images"]:
+        entry, seen = locked[image["image_id"]], state.seen.get(image["image_id"])
+        paths = [
+            store.find(entry.digests[IDENTITY]) if IDENTITY in entry.digests else None,
+            store.path(seen.digests[IDENTITY], seen.format) if seen is not None and seen.digests else None,
+        ]
+        shown = [_shown(path) for path in paths]
+        thumbnails[image["image_id"]] = (shown[0], shown[1])
+        got = dict(image["got"])
+        if all(shown) and (entry.width, entry.height) == (got.get("width"), got.get("height")):
+            got["channel_difference"] = list(channel_difference(*(path for path in paths if path is not None)))
+        images.append({**image, "got": got})
+    path = plan.folder / "report.html"
+    write_whole(path, report_page({**report, "images": images}, thumbnails).encode())
+    return path
+
+
+def _shown(path: Path | None) -> str | None:
+    if path is None or not path.is_file() or isinstance(examine(path), PictureProblem):
+        return None
+    return thumbnail(path.read_bytes())
 
 
 def write_forms(folder: Path, store: Store, out: Path, *, configs: Sequence[str] = (), seed: int = 1) -> list[Path]:

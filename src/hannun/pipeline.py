@@ -16,8 +16,10 @@ from hannun.cards.card import card_body
 from hannun.reconstruct.fetch import Settings, fetch
 from hannun.reconstruct.journal import Journal
 from hannun.reconstruct.ledger import Ledger
+from hannun.reconstruct.placeholder import placeholders
 from hannun.reconstruct.plan_folder import LOCK, OBSERVED, RECIPE, ROWS, PlanFolder, read_lock, write_plan
 from hannun.reconstruct.recipes import completed_options, recipe_module
+from hannun.reconstruct.recorder import Recorder
 from hannun.reconstruct.report import make_report, markdown
 from hannun.reconstruct.resolve import Policy, Resolution, resolve
 from hannun.reconstruct.source import open_sources
@@ -30,7 +32,7 @@ from hannun.schemas.instance import Instance, config_of
 from hannun.schemas.instant import now
 from hannun.schemas.invariants import set_violations, violations
 from hannun.schemas.lock import LockEntry, filled, merged
-from hannun.schemas.observation import Observation, by_image
+from hannun.schemas.observation import Observation, best_observation, by_image
 from hannun.schemas.outcome import Again, Outcome, best, is_accepted
 from hannun.schemas.plan import Planned, Recipe
 from hannun.schemas.strict_json import dump_lines, dumps
@@ -155,7 +157,20 @@ def state_of(plan: PlanFolder, store: Store, policy: Policy, *, fast: bool = Fal
     observed = by_image(plan.observations())
     lock = plan.lock()
     checked = {entry.image_id: verify(entry, observed.get(entry.image_id, []), store, fast=fast) for entry in lock}
+    for image_id in placeholders(_unverified(lock, observed, checked)):
+        checked[image_id] = replace(checked[image_id], outcome=Outcome.PLACEHOLDER)
     return State(catalogue.benchmark(recipe["benchmark"]), recipe, plan.rows(), lock, observed, checked, policy)
+
+
+def _unverified(
+    lock: list[LockEntry], observed: dict[str, list[Observation]], checked: dict[str, Verified]
+) -> Iterator[Observation]:
+    """The attempts that count of images that no digest vouches for, each with the address that was asked."""
+    for entry in lock:
+        state = checked[entry.image_id]
+        seen = best_observation(observed.get(entry.image_id, []))
+        if seen is not None and state.problem is None and state.outcome is Outcome.UNVERIFIED:
+            yield replace(seen, location=entry.locations[0]) if seen.location == "store" else seen
 
 
 def report_of(state: State) -> dict[str, Any]:
@@ -261,9 +276,9 @@ def _recorded(plan: PlanFolder, seen: Survey, run: FetchRun, store: Store, setti
             yield entry
 
     work = {host: handed_out(host, entries) for host, entries in seen.work().items()}
-    with Journal(plan.folder / OBSERVED) as journal:
+    with Recorder(Journal(plan.folder / OBSERVED), store) as recorder:
         for attempt in fetch(work, store, Ledger(store.folder / "ledger"), settings):
-            journal.append(attempt.to_json())
+            recorder.append(attempt.to_json())
             host, before = on_their_way.pop(attempt.image_id)
             outcome = best([before, attempt.outcome])
             run.outcomes[host, before] -= 1

@@ -29,7 +29,7 @@ _RECONSTRUCT = {
     "fetch": ("fetch", "Images into the store, each compared with the lock; continues."),
     "verify": ("verify", "Re-check the stored images."),
     "lock": ("lock", "A completed lock to share."),
-    "report": ("report", "Report as JSON and Markdown."),
+    "report": ("report", "Report as JSON, Markdown and a page to look at."),
     "gallery": ("gallery", "One page of every instance and its pictures."),
     "run": ("run", "All of it, then the folder that load_dataset reads."),
 }

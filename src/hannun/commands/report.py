@@ -29,9 +29,10 @@ def command(
     as_json: bool,
     quiet: bool,
 ) -> ExitCode:
-    """Write report.json and report.md beside the plan, and print the Markdown."""
+    """Write report.json, report.md and report.html beside the plan, and print the Markdown."""
     from hannun import pipeline
     from hannun.commands import screen
+    from hannun.pages import write_report_page
     from hannun.reconstruct.plan_folder import PlanFolder
     from hannun.reconstruct.report import markdown
     from hannun.schemas.strict_json import dumps
@@ -39,7 +40,7 @@ def command(
     plan = PlanFolder.at(folder)
     state = pipeline.state_of(plan, store, policy)
     report = pipeline.report_of(state)
-    paths = pipeline.write_report(plan, report)
+    paths = [*pipeline.write_report(plan, report), write_report_page(plan, report, state, store)]
     if as_json:
         screen.say(dumps(report))
     elif not quiet:

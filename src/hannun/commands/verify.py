@@ -77,14 +77,14 @@ def command(
 
 
 def _verify_remote(folder: Path, store: Store, contact: str | None, *, as_json: bool, quiet: bool) -> ExitCode:
-    from hannun import pipeline
     from hannun.commands import screen
+    from hannun.pages import Held
     from hannun.reconstruct.remote import comparable, verify_remote
     from hannun.reconstruct.transfer import Reach
     from hannun.schemas.outcome import Outcome
     from hannun.schemas.strict_json import dumps
 
-    lock = [comparable(entry, store) for entry in pipeline.Held.at(folder).plan.lock()]
+    lock = [comparable(entry, store) for entry in Held.at(folder).plan.lock()]
     console = screen.console()
     counts: Counter[Outcome] = Counter()
     bad = []
