@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from hannun.reconstruct.transfer import Reach
+from hannun.schemas.errors import InputError
 
 ANY = "*"
 
@@ -40,3 +44,22 @@ def rules() -> tuple[HostRule, ...]:
 def rule_for(host: str) -> HostRule:
     """The rule of a host by its name."""
     return next(rule for rule in rules() if host in rule.hosts or ANY in rule.hosts)
+
+
+def check_contact(hosts: Iterable[str], reach: Reach) -> None:
+    """Refuse to ask hosts that demand a contact without one.
+
+    Raises
+    ------
+    InputError
+        A host demands it, and there is none.
+    """
+    demanding = sorted(host for host in hosts if rule_for(host).contact and host not in reach.mirrors)
+    if demanding and reach.contact is None:
+        raise InputError(
+            f"{demanding[0]} answers only those who say how to reach them",
+            where=rule_for(demanding[0]).source,
+            expected="an address or page of yours in the User-Agent",
+            got="none",
+            todo="--contact you@lab.org (or HANNUN_CONTACT)",
+        )

@@ -41,6 +41,7 @@ class Reply:
     validator: str | None = None
     content_range: str | None = None
     content_type: str | None = None
+    content_encoding: str | None = None
 
 
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18}|\*)")

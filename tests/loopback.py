@@ -74,8 +74,10 @@ def serving(tls: ssl.SSLContext | None = None) -> Iterator[Server]:
             server.asked.append((self.path, {k.lower(): v for k, v in self.headers.items()}))
             answers = server.answers.get(self.path)
             answer = Answer(status=404) if not answers else answers.pop(0) if len(answers) > 1 else answers[0]
-            with server.counted(), suppress(BrokenPipeError, ConnectionResetError):
+            # What follows is sent while the client may ask for more already.
+            with server.counted():
                 time.sleep(answer.pause)
+            with suppress(BrokenPipeError, ConnectionResetError):
                 self._send(answer)
 
         def _send(self, answer: Answer) -> None:

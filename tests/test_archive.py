@@ -307,6 +307,19 @@ def test_folders_answer_like_archives_but_not_from_outside(archives: Archives, t
     assert outcome(archives, folder, NFC) is Outcome.TOO_LARGE
 
 
+def test_what_a_folder_loses_before_it_is_read_is_named(archives: Archives, path: Path) -> None:
+    path.mkdir()
+    (path / "a.jpg").write_bytes(PICTURE)
+    found = [archives.open("given", path, "a.jpg") for _ in range(2)]
+    (path / "a.jpg").unlink()
+    with pytest.raises(Failed) as gone:
+        list(found[0].pieces)
+    (path / "a.jpg").mkdir()
+    with pytest.raises(Failed, match="cannot be read") as unreadable:
+        list(found[1].pieces)
+    assert (gone.value.outcome, unreadable.value.outcome) == (Outcome.GONE, Outcome.NEEDS_PERSON)
+
+
 # Unsafe archives
 
 

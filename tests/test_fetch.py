@@ -12,8 +12,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hannun.reconstruct.fetch import Settings, by_host, fetch
+from hannun.reconstruct.fetch import by_host, fetch
 from hannun.reconstruct.ledger import Ledger
+from hannun.reconstruct.settings import Settings
 from hannun.reconstruct.store import Store
 from hannun.reconstruct.survey import known_images, must_work_on
 from hannun.reconstruct.transfer import Limits, Reach

@@ -19,10 +19,11 @@ from typing import Any
 import pytest
 import trustme
 from hannun.reconstruct import hosts
-from hannun.reconstruct.fetch import Settings, by_host, check_contact, fetch
-from hannun.reconstruct.hosts import HostRule
+from hannun.reconstruct.fetch import by_host, fetch
+from hannun.reconstruct.hosts import HostRule, check_contact
 from hannun.reconstruct.ledger import Ledger
 from hannun.reconstruct.plan_folder import PlanFolder
+from hannun.reconstruct.settings import Settings
 from hannun.reconstruct.store import Store
 from hannun.reconstruct.survey import Shard, shards, survey
 from hannun.reconstruct.transfer import Limits, Reach
@@ -99,7 +100,7 @@ def test_images_come_side_by_side_but_no_more_than_the_host_allows(
     assert 3 <= server.most_at_once <= 16
     server.most_at_once = 0
     strict = HostRule(("127.0.0.1",), concurrency=2, source="a test")
-    monkeypatch.setattr("hannun.reconstruct.fetch.rule_for", lambda _: strict)
+    monkeypatch.setattr("hannun.reconstruct.run.rule_for", lambda _: strict)
     assert len(got(entries, tmp_path / "strict")) == 24
     assert server.most_at_once == 2
     server.most_at_once = 0

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hannun.reconstruct.fetch import Settings
 from hannun.reconstruct.plan_folder import PlanFolder
 from hannun.reconstruct.recipes import completed_options, recipe_module
 from hannun.reconstruct.recipes.kona import plan
 from hannun.reconstruct.recipes.kona_tables import picture_files, read_tables
 from hannun.reconstruct.resolve import Policy
+from hannun.reconstruct.settings import Settings
 from hannun.reconstruct.source import Source, open_sources
 from hannun.reconstruct.store import Store
 from hannun.reconstruct.transfer import Limits, Reach

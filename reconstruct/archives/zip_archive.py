@@ -10,7 +10,7 @@ import struct
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
@@ -25,9 +25,11 @@ from hannun.schemas.outcome import Outcome
 
 ZIP_MAGICS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 
-_ENCRYPTED = 0x1
+_ENCRYPTED = 0x1 | 0x40 | 0x2000
 _MARKED_UTF8 = 0x800
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
+
+_Decompressor = bz2.BZ2Decompressor | lzma.LZMADecompressor
 
 
 class ZipArchive:
@@ -108,17 +110,13 @@ def _pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
             yield from pieces_of(packed) if decompressor is None else _decompressed(packed, decompressor(packed))
 
 
-def _decompressed(packed: IO[bytes], by: bz2.BZ2Decompressor | lzma.LZMADecompressor) -> Iterator[bytes]:
+def _decompressed(packed: IO[bytes], by: _Decompressor) -> Iterator[bytes]:
     while not by.eof:
         data = packed.read(PIECE_BYTES) if by.needs_input else b""
         if by.needs_input and not data:
             return
         if piece := by.decompress(data, PIECE_BYTES):
             yield piece
-
-
-def _bz2_decompressor(_: IO[bytes]) -> bz2.BZ2Decompressor:
-    return bz2.BZ2Decompressor()
 
 
 def _lzma_decompressor(packed: IO[bytes]) -> lzma.LZMADecompressor:
@@ -138,7 +136,10 @@ def _lzma_decompressor(packed: IO[bytes]) -> lzma.LZMADecompressor:
     return lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=filters)
 
 
-_UNBOUNDED = {zipfile.ZIP_BZIP2: _bz2_decompressor, zipfile.ZIP_LZMA: _lzma_decompressor}
+_UNBOUNDED: dict[int, Callable[[IO[bytes]], _Decompressor]] = {
+    zipfile.ZIP_BZIP2: lambda _: bz2.BZ2Decompressor(),
+    zipfile.ZIP_LZMA: _lzma_decompressor,
+}
 """Methods that zipfile unpacks without any bound on memory: it only hands over what is packed."""
 
 

@@ -64,9 +64,9 @@ def _is_whole(folder: Path) -> bool:
 
 def _build(name: str, options: dict[str, str], folder: Path) -> None:
     from hannun import pipeline
-    from hannun.reconstruct.fetch import Settings
     from hannun.reconstruct.plan_folder import PlanFolder
     from hannun.reconstruct.resolve import Policy
+    from hannun.reconstruct.settings import Settings
     from hannun.reconstruct.store import Store
 
     plan = folder / pipeline.PLAN

@@ -13,7 +13,7 @@ from typing import Any
 from hannun.builders.folder import README, front_matter, readme, staged, write_splits
 from hannun.builders.pictures import Pictures
 from hannun.cards.card import card_body
-from hannun.reconstruct.fetch import Settings, fetch
+from hannun.reconstruct.fetch import fetch
 from hannun.reconstruct.journal import Journal
 from hannun.reconstruct.ledger import Ledger
 from hannun.reconstruct.placeholder import placeholders
@@ -22,6 +22,7 @@ from hannun.reconstruct.recipes import completed_options, recipe_module
 from hannun.reconstruct.recorder import Recorder
 from hannun.reconstruct.report import make_report, markdown
 from hannun.reconstruct.resolve import Policy, Resolution, resolve
+from hannun.reconstruct.settings import Settings
 from hannun.reconstruct.source import open_sources
 from hannun.reconstruct.store import Store
 from hannun.reconstruct.survey import Shard, Survey, survey

@@ -164,7 +164,7 @@ def fetching(function: F) -> F:
         fast: bool,
         **rest: Any,
     ) -> Any:
-        from hannun.reconstruct.fetch import Settings
+        from hannun.reconstruct.settings import Settings
         from hannun.reconstruct.transfer import Limits, Reach
 
         limits = Limits(max_bytes=max_bytes, max_pixels=max_pixels, deadline=deadline)

@@ -11,8 +11,8 @@ from hannun.commands import options
 from hannun.schemas.errors import ExitCode
 
 if TYPE_CHECKING:
-    from hannun.reconstruct.fetch import Settings
     from hannun.reconstruct.resolve import Policy
+    from hannun.reconstruct.settings import Settings
     from hannun.reconstruct.store import Store
 
 

@@ -1,0 +1,125 @@
+"""Jobs: one image on its way, what is left to try and where it stands."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hannun.reconstruct import commons
+from hannun.reconstruct.address import Unusable, check_address, literal_resolver
+from hannun.reconstruct.canonical import canonical
+from hannun.reconstruct.location import Local, Location, Web, local_names, read
+from hannun.reconstruct.store import Incoming
+from hannun.reconstruct.transfer import Reach
+from hannun.schemas.lock import LockEntry
+from hannun.schemas.outcome import Outcome
+from hannun.schemas.text_file import find_file
+
+_COMMONS = "upload.wikimedia.org"
+
+
+@dataclass(eq=False)
+class Job:
+    """An image, its locations yet to be tried, and the one that is tried now.
+
+    `asked` is the address that is asked for it at present, after `hops` redirects; `ends_at` is when the
+    deadline ends, on `time.monotonic`.
+    """
+
+    entry: LockEntry
+    locations: deque[Location]
+    location: Location | None = None
+    asked: Web | None = None
+    ends_at: float = 0.0
+    hops: int = 0
+    tries: int = 1
+    incoming: Incoming | None = None
+    validator: str | None = None
+
+    @classmethod
+    def of(cls, entry: LockEntry, local: Mapping[str, Path]) -> Job:
+        """A job that tries the user's own folder first, then the locations of the lock."""
+        return cls(entry, deque([*_local(entry, local), *map(read, entry.locations)]))
+
+    @property
+    def host(self) -> str:
+        """The host whose turn it is."""
+        here = self.location if self.location is not None else self.locations[0] if self.locations else None
+        return here.host if here is not None else ""
+
+    def next_location(self) -> bool:
+        """Turn to the next location; False when there is none."""
+        self.location = self.locations.popleft() if self.locations else None
+        self.asked, self.hops, self.tries, self.validator = None, 0, 1, None
+        return self.location is not None
+
+    def ask(self, reach: Reach) -> tuple[str, bool]:
+        """Make ready to ask: the host to be polite to, and whether its address may be a private one.
+
+        Raises
+        ------
+        Unusable
+            The address cannot or must not be asked; after a redirect the reason says where it led.
+        """
+        location = self.location
+        assert isinstance(location, Web)
+        try:
+            if self.asked is None:
+                self.asked = Web(canonical(_mirrored(location, reach.mirrors)))
+                self.ends_at = time.monotonic() + reach.limits.deadline
+            mirrored = location.host in reach.mirrors and self.hops == 0
+            # What the user allows holds for the hosts of the plan and for mirrors, not for where these redirect to.
+            own_host = self.hops == 0 or self.asked.host == location.host
+            allow_private = own_host and (reach.allow_private or mirrored)
+            check_address(self.asked.address, allow_private=allow_private, resolve=literal_resolver)
+        except Unusable as error:
+            if not self.hops:
+                raise
+            raise Unusable(error.outcome, f"redirected to {str(self.asked)[:120]}: {error.note}") from None
+        if self.asked.host == _COMMONS:
+            _check_width(self.asked.address)
+        return location.host if mirrored else self.asked.host, allow_private
+
+    def follow(self, address: str) -> None:
+        """Ask this address instead, where a redirect led."""
+        self.hops += 1
+        self.asked = Web(address)
+        try:
+            self.asked = Web(canonical(address))
+        except Unusable:
+            # `ask` says what is wrong with it.
+            return
+
+
+def _local(entry: LockEntry, local: Mapping[str, Path]) -> list[Location]:
+    namespace = entry.image_id.partition(":")[0]
+    if namespace in local:
+        for name in local_names(entry.image_id, entry.locations):
+            found = find_file(local[namespace], name)
+            if found is not None:
+                return [Local(namespace, found[0])]
+    return []
+
+
+def _mirrored(location: Web, mirrors: Mapping[str, str]) -> str:
+    """The address at the mirror that the user named for its host, else the address itself."""
+    if location.host not in mirrors:
+        return location.address
+    _, _, rest = location.address.partition("://")
+    _, slash, path = rest.partition("/")
+    return mirrors[location.host].rstrip("/") + slash + path
+
+
+def _check_width(address: str) -> None:
+    """Refuse to ask for a thumbnail of a width that Wikimedia does not serve any more."""
+    try:
+        file = commons.read(address)
+    except Unusable:
+        return
+    if file.width is not None and not commons.width_allowed(file.width):
+        raise Unusable(
+            Outcome.VARIANT_UNAVAILABLE, f"{file.width} pixels wide is not served; the original is {file.original}"
+        )
