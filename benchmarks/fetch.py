@@ -156,13 +156,16 @@ def images_of(folder: Path, count: int, side: int) -> list[Image]:
 @contextmanager
 def serving(work: Path, root: Path, *, logged: bool = False) -> Iterator[Server]:
     """Nginx over a folder, on free ports, with all of its own files below `work`."""
+    import certifi
     import trustme
 
     folder = work / "nginx"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     authority = trustme.CA()
-    authority.cert_pem.write_to_path(folder / "authority.pem")
+    # Everybody's list of authorities and one more, as where a house adds its own: its length is what a client
+    # that reads it for every connection pays for.
+    (folder / "authority.pem").write_bytes(Path(certifi.where()).read_bytes() + authority.cert_pem.bytes())
     authority.issue_cert(HOST).private_key_and_cert_chain_pem.write_to_path(folder / "server.pem")
     ports = dict(zip(SCHEMES, free_ports(len(SCHEMES)), strict=True))
     log = folder / "access.log" if logged else None

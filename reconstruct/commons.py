@@ -13,13 +13,11 @@ from urllib.parse import quote, unquote_to_bytes, urlsplit
 
 from hannun.reconstruct.address import Unusable
 from hannun.reconstruct.canonical import canonical
+from hannun.reconstruct.hosts import rule_for
 from hannun.schemas.outcome import Outcome
 
 HOST = "upload.wikimedia.org"
 _COMMONS = "wikipedia/commons"
-
-WIDTHS = frozenset({20, 40, 60, 120, 250, 330, 500, 960, 1280, 1920, 3840})
-"""Thumbnail widths in pixels that are served (Wikimedia's thumbnail policy of 2025); others are refused."""
 
 # WikiDiverse's addresses begin with a stray character, or without their h; the host leaves no doubt.
 _SCHEME = re.compile(r"(?:[^/:]?https?:|ttps?:)?(?=//upload\.wikimedia\.org/)", re.IGNORECASE)
@@ -76,7 +74,7 @@ class CommonsFile:
 
 def width_allowed(width: int) -> bool:
     """Whether thumbnails so many pixels wide are served."""
-    return width in WIDTHS
+    return width in rule_for(HOST).widths
 
 
 def read(address: str) -> CommonsFile:

@@ -87,16 +87,31 @@ def verdict(reply: Reply, *, hops: int) -> Verdict:
     status = reply.status or 0
     if status in _REDIRECT and reply.location:
         return _followed(reply, hops)
-    if reply.asked_from and (status == 416 or (status == 206 and range_start(reply.content_range) != reply.asked_from)):
-        return StartOver(f"asked from byte {reply.asked_from}, got {reply.content_range or status}")
-    if status == 206 and not reply.asked_from and range_total(reply.content_range) != reply.received:
-        return Failure(Outcome.TRUNCATED, f"a part that nobody asked for: {reply.content_range or 'unnamed'}")
+    if status in (200, 206, 416):
+        ranged = _ranged(reply, status)
+        if ranged is not None:
+            return ranged
     outcome = outcome_of_status(status)
     if outcome is not None:
         return Failure(outcome, f"{status} {reply.reason}".strip())
     if reply.declared is not None and reply.received < reply.declared:
         return Failure(Outcome.TRUNCATED, f"{reply.received} of {reply.declared} bytes")
     return Whole()
+
+
+def _ranged(reply: Reply, status: int) -> Verdict | None:
+    """What Content-Range and the part that was asked for say against a reply; None where they do not."""
+    start, total = range_start(reply.content_range), range_total(reply.content_range)
+    if reply.asked_from:
+        continues = status == 206 and start == reply.asked_from
+        whole = status == 200 and start is None
+        if not (continues or whole):
+            return StartOver(f"asked from byte {reply.asked_from}, got {reply.content_range or status}")
+        if continues and total is not None and reply.asked_from + reply.received < total:
+            return Failure(Outcome.TRUNCATED, f"{reply.asked_from + reply.received} of {total} bytes")
+    elif status != 416 and (status == 206 or start is not None) and total != reply.received:
+        return Failure(Outcome.TRUNCATED, f"a part that nobody asked for: {reply.content_range or 'unnamed'}")
+    return None
 
 
 def _followed(reply: Reply, hops: int) -> Verdict:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from hannun.reconstruct.transfer import Reach
 from hannun.schemas.errors import InputError
@@ -20,8 +21,8 @@ class HostRule:
 
     `concurrency` counts requests at a time, `bytes_per_second` holds for all of them together,
     `first_wait` is the pause in seconds after the first refusal. `contact` says that the User-Agent must
-    name somebody, `publishes` which digest the host gives without a download, `source` where the rule
-    is known from.
+    name somebody, `publishes` which digest the host gives without a download, `widths` are those of its
+    thumbnails in pixels (any where empty), `source` is where the rule is known from.
     """
 
     hosts: tuple[str, ...]
@@ -31,13 +32,18 @@ class HostRule:
     contact: bool = False
     first_wait: float = 1.0
     publishes: str | None = None
+    widths: tuple[int, ...] = ()
 
 
 @cache
 def rules() -> tuple[HostRule, ...]:
     """Every rule, the one for all other hosts last."""
     listed = tomllib.loads((Path(__file__).parent / "hosts.toml").read_text(encoding="utf-8"))["rules"]
-    return tuple(HostRule(**{**each, "hosts": tuple(each["hosts"])}) for each in listed)
+    return tuple(HostRule(**_fields(each)) for each in listed)
+
+
+def _fields(rule: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in rule.items()}
 
 
 @cache

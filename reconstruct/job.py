@@ -18,8 +18,6 @@ from hannun.schemas.lock import LockEntry
 from hannun.schemas.outcome import Outcome
 from hannun.schemas.text_file import find_file
 
-_COMMONS = "upload.wikimedia.org"
-
 
 @dataclass(eq=False)
 class Job:
@@ -79,7 +77,7 @@ class Job:
             if not self.hops:
                 raise
             raise Unusable(error.outcome, f"redirected to {str(self.asked)[:120]}: {error.note}") from None
-        if self.asked.host == _COMMONS:
+        if self.asked.host == commons.HOST:
             _check_width(self.asked.address)
         return location.host if mirrored else self.asked.host, allow_private
 

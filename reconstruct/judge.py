@@ -97,7 +97,11 @@ def joined(*notes: str | None) -> str | None:
 def _notes(observation: Observation, job: Job, reply: Reply) -> Iterator[str]:
     kind = (reply.content_type or "").partition(";")[0].strip().lower()
     known = (observation.format or "").lower()
-    if kind and kind not in (f"image/{known}", f"image/{_SUBTYPES.get(known, known)}"):
+    if (
+        kind
+        and (known or not kind.startswith("image/"))
+        and kind not in (f"image/{known}", f"image/{_SUBTYPES.get(known, known)}")
+    ):
         yield f"sent as {kind[:60]}"
     if reply.content_encoding:
         yield f"sent in {reply.content_encoding[:30]}, unpacked"

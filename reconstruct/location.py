@@ -155,7 +155,7 @@ def parse(text: str) -> Location:
     Row(source='koffvqa', row=12, column='image', index=None)
     """
     scheme, _, rest = text.partition(":")
-    if _SCHEME.fullmatch(scheme) and rest and scheme not in ("archive", "row", "package"):
+    if _SCHEME.fullmatch(scheme.strip()) and rest and scheme not in ("archive", "row", "package"):
         return Web(text)
     owner, bang, inner = rest.partition("!")
     if owner and bang and inner:

@@ -73,9 +73,14 @@ class WebClient:
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, AT_A_TIME)
         self._idle: list[_Slot] = []
+        self._busy: dict[pycurl.Curl, _Slot] = {}
         self._proxies = urllib.request.getproxies_environment()
         self._begun = False
-        self.active = 0
+
+    @property
+    def active(self) -> int:
+        """Number of transfers under way."""
+        return len(self._busy)
 
     def close(self) -> None:
         self._multi.close()
@@ -85,7 +90,7 @@ class WebClient:
         slot = self._idle.pop() if self._idle else _Slot(self._reach)
         slot.begin(ask, self._proxy_for(ask.address))
         self._multi.add_handle(slot.handle)
-        self.active += 1
+        self._busy[slot.handle] = slot
         self._begun = True
 
     def wait(self, seconds: float) -> list[tuple[Ask, Reply]]:
@@ -106,9 +111,8 @@ class WebClient:
         while left:
             left, good, bad = self._multi.info_read()
             for handle, code, message in [*((each, pycurl.E_OK, "") for each in good), *bad]:
-                slot: _Slot = handle.slot
+                slot = self._busy.pop(handle)
                 self._multi.remove_handle(handle)
-                self.active -= 1
                 self._idle.append(slot)
                 ended.append(slot.end(code, message))
         return ended
@@ -128,7 +132,6 @@ class _Slot:
     def __init__(self, reach: Reach) -> None:
         self._reach = reach
         self.handle = handle = pycurl.Curl()
-        handle.slot = self
         handle.setopt(pycurl.NOSIGNAL, 1)
         handle.setopt(pycurl.FOLLOWLOCATION, 0)
         handle.setopt(pycurl.PATH_AS_IS, 1)
@@ -162,6 +165,8 @@ class _Slot:
             headers += [f"Range: bytes={self._asked_from}-", f"If-Range: {ask.validator}"]
         handle, seconds = self.handle, ask.seconds
         handle.setopt(pycurl.URL, ask.address)
+        # As it is: libcurl would write escapes in its own case, and a server may tell them apart.
+        handle.setopt(pycurl.REQUEST_TARGET, _target(ask.address, proxied=self._proxied))
         handle.setopt(pycurl.HTTPHEADER, headers)
         handle.setopt(pycurl.PROXY, proxy)
         handle.setopt(pycurl.TIMEOUT_MS, max(1, int(seconds * 1000)))
@@ -261,6 +266,14 @@ class _Slot:
                 self._unsafe = f"{urlsplit(self._ask.address).hostname} is {ip}: {kind}"
                 return pycurl.SOCKET_BAD
         return socket.socket(address.family, address.socktype, address.protocol)
+
+
+def _target(address: str, *, proxied: bool) -> str:
+    """What the request line asks for (RFC 9112 section 3.2): path and query; of a proxy the whole address."""
+    scheme, _, rest = address.partition("://")
+    if proxied and scheme == "http":
+        return address
+    return "/" + rest.partition("/")[2]
 
 
 def _authorities() -> str:

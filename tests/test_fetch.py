@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import zipfile
 from collections.abc import Iterator
@@ -347,3 +348,34 @@ def test_a_completed_lock_fills_nulls_and_replaces_only_what_is_named(bench: Ben
     replaced = completed(full, changed, bench.store, accepted=accepted, overwrite=True)
     assert replaced.digests["sha256"] == digests_of(reencoded)["sha256"]
     assert replaced.format == "PNG"
+
+
+def test_what_is_packed_all_the_same_is_unpacked(bench: Bench, server: Server) -> None:
+    packed = Answer(gzip.compress(PICTURE), headers={"Content-Encoding": "gzip", "ETag": '"v1"'})
+    [seen] = bench.get(server.answer("/a.jpg", packed))
+    assert (seen.outcome, seen.bytes) == (Outcome.EXACT, len(PICTURE))
+    assert seen.note == "sent in gzip, unpacked"
+    assert server.asked[0][1]["accept-encoding"] == "identity"
+    bomb = Answer(gzip.compress(bytes(3_000_000)), headers={"Content-Encoding": "gzip"})
+    [seen] = bench.get(server.answer("/bomb.jpg", bomb), digests={})
+    assert seen.outcome is Outcome.TOO_LARGE
+
+
+def test_a_drive_page_is_explained(bench: Bench, server: Server) -> None:
+    page = (
+        b"<!DOCTYPE html><html><head><title>Google Drive - Virus scan warning</title></head><body>"
+        b'<p class="uc-warning-caption">Google Drive can\'t scan this file for viruses.</p>'
+        b'<form id="download-form" action="https://drive.usercontent.google.com/download"></form></body></html>'
+    )
+    [seen] = bench.get(server.answer("/a.jpg", Answer(page, headers={"Content-Type": "text/html"})))
+    assert seen.outcome is Outcome.NEEDS_PERSON
+    assert "Google Drive" in str(seen.note)
+    assert bench.files() == []
+
+
+def test_a_width_that_wikimedia_does_not_serve_is_not_asked_for(bench: Bench) -> None:
+    thumbnail = "https://upload.wikimedia.org/wikipedia/commons/thumb/a/a9/Example.jpg/640px-Example.jpg"
+    bench.settings = replace(bench.settings, reach=replace(bench.settings.reach, contact="me@lab.example"))
+    [seen] = bench.get(thumbnail)
+    assert seen.outcome is Outcome.VARIANT_UNAVAILABLE
+    assert "https://upload.wikimedia.org/wikipedia/commons/a/a9/Example.jpg" in str(seen.note)

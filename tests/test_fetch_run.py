@@ -217,6 +217,8 @@ def test_a_broken_off_transfer_goes_on_where_it_stopped(server: Server, tmp_path
         Answer(b"x" * 50, status=206, headers={"ETag": '"v1"', "Content-Range": "bytes 0-49/18000"}),
         Answer(b"x" * 50, status=206, headers={"ETag": '"v1"'}),
         Answer(status=416),
+        Answer(b"x" * 50, headers={"ETag": '"v1"', "Content-Range": "bytes 9000-9049/18000"}),
+        Answer(b"x" * 50, status=206, headers={"Content-Range": "bytes 9000-9049/99999"}),
         Answer(picture(8) * 40, headers={"ETag": '"v2"'}),
     ],
 )

@@ -35,6 +35,19 @@ HTTP, HTTPS = "http://h.invalid/a.jpg", "https://h.invalid/d/a.jpg"
         (Reply(HTTP, 206, asked_from=5), StartOver("asked from byte 5, got 206")),
         (Reply(HTTP, 416, asked_from=5), StartOver("asked from byte 5, got 416")),
         (Reply(HTTP, 416), Failure(Outcome.REFUSED, "416")),
+        (
+            Reply(HTTP, 206, asked_from=5, content_range="bytes 5-6/9", declared=2, received=2),
+            Failure(Outcome.TRUNCATED, "7 of 9 bytes"),
+        ),
+        (
+            Reply(HTTP, 200, asked_from=5, content_range="bytes 5-8/9", declared=4, received=4),
+            StartOver("asked from byte 5, got bytes 5-8/9"),
+        ),
+        (
+            Reply(HTTP, 200, content_range="bytes 5-8/9", declared=4, received=4),
+            Failure(Outcome.TRUNCATED, "a part that nobody asked for: bytes 5-8/9"),
+        ),
+        (Reply(HTTP, 206, asked_from=5, content_range="bytes 5-8/*", received=4), Whole()),
         (Reply(HTTP, 200, asked_from=5, declared=9, received=9), Whole()),
         (Reply(HTTP, 206, received=9, content_range="bytes 0-8/9"), Whole()),
         (

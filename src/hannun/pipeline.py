@@ -26,6 +26,7 @@ from hannun.reconstruct.settings import Settings
 from hannun.reconstruct.source import open_sources
 from hannun.reconstruct.store import Store
 from hannun.reconstruct.survey import Shard, Survey, survey
+from hannun.reconstruct.transfer import Reach
 from hannun.reconstruct.verify import Verified, completed, present_images, verify
 from hannun.schemas import catalogue
 from hannun.schemas.errors import HannunError, IncompleteError, InputError, MissingImagesError
@@ -220,6 +221,24 @@ def complete_lock(state: State, store: Store, *, replace: Iterable[str] = ()) ->
             overwrite=entry.image_id in replaced,
         )
         for entry in state.lock
+    ]
+
+
+def with_published_licences(entries: list[LockEntry], store: Store, reach: Reach) -> list[LockEntry]:
+    """The entries with licence and attribution as their hosts publish them, where they have none.
+
+    Raises
+    ------
+    InputError
+        A host demands a contact, and `reach` has none.
+    """
+    from hannun.reconstruct.published import with_licence
+    from hannun.reconstruct.remote import comparable, verify_remote
+
+    asked = [comparable(entry, store) for entry in entries if entry.licence is None or entry.attribution is None]
+    published = {each.image_id: each.published for each in verify_remote(asked, reach) if each.published is not None}
+    return [
+        with_licence(entry, published[entry.image_id]) if entry.image_id in published else entry for entry in entries
     ]
 
 

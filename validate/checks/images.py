@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hannun.reconstruct.compare import compare
+from hannun.reconstruct.compare import compare, needs_decoding
 from hannun.reconstruct.picture import PictureFacts, PictureProblem, examine
 from hannun.schemas.digest import IDENTITY, digests_of
 from hannun.schemas.invariants import image_id_of
@@ -63,14 +63,15 @@ class ImageChecks:
             yield finding("image-bytes", place, what + named)
             return
         digests = digests_of(data, _ALL)
-        picture = self._decoded.get(digests[IDENTITY])
-        if picture is None:
-            picture = self._decoded[digests[IDENTITY]] = examine(data)
         entry = None
         if self._lock is not None and image_id is not None:
             entry = self._lock.get(image_id)
             if entry is None:
                 yield finding("image-unlocked", place, f"{image_id} is not in the lock")
+        picture = self._decoded.get(digests[IDENTITY])
+        if picture is None:
+            compared = entry is not None and entry.likeness is not None and needs_decoding(entry, digests)
+            picture = self._decoded[digests[IDENTITY]] = examine(data, likeness=compared)
         outcome = None
         if entry is not None:
             outcome, why = compare(entry, digests, picture)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 @click.option(
     "--replace", multiple=True, metavar="IMAGE_ID", help="Take what was observed also over what the lock says."
 )
+@click.option("--remote", is_flag=True, help="Ask the hosts for licence and author where the lock has none.")
+@options.contact
 @options.policy
 @options.store
 @options.quiet
@@ -31,6 +33,8 @@ def command(
     folder: Path,
     out: Path | None,
     replace: tuple[str, ...],
+    remote: bool,
+    contact: str | None,
     policy: Policy,
     store: Store,
     quiet: bool,
@@ -42,17 +46,19 @@ def command(
     from hannun import pipeline
     from hannun.commands import screen
     from hannun.reconstruct.plan_folder import LOCK, PlanFolder
+    from hannun.reconstruct.transfer import Reach
     from hannun.schemas.errors import InputError
     from hannun.schemas.strict_json import dump_lines
+    from hannun.schemas.text_file import write_whole
 
     plan = PlanFolder.at(folder)
     entries = pipeline.complete_lock(pipeline.state_of(plan, store, policy), store, replace=replace)
+    if remote:
+        entries = pipeline.with_published_licences(entries, store, Reach(contact=contact))
     target = out or plan.folder / "completed.lock.jsonl"
     if target.resolve() == (plan.folder / LOCK).resolve():
         raise InputError("the lock of a plan is never rewritten", where=str(target), todo="choose another --out")
-    temporary = target.with_name(target.name + ".part")
-    temporary.write_text(dump_lines(entry.to_json() for entry in entries), encoding="utf-8")
-    temporary.replace(target)
+    write_whole(target, dump_lines(entry.to_json() for entry in entries).encode())
     known = sum(1 for entry in entries if entry.digests)
     if not quiet:
         screen.console().print(f"{known:,} of {len(entries):,} images have digests: {target}")

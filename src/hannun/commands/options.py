@@ -89,6 +89,12 @@ planning = _all(
         help="A completed lock: its digests are expected too.",
     ),
 )
+contact = _option(
+    "--contact",
+    callback=_header_text,
+    metavar="you@lab.org",
+    help="Goes into the User-Agent; some hosts demand it.",
+)
 folder = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 benchmark = click.argument("name", metavar="NAME")
 
@@ -182,12 +188,7 @@ def fetching(function: F) -> F:
         _option(
             "--local", multiple=True, callback=_existing, metavar="NAME=DIR", help="Images that you have, as coco=DIR."
         ),
-        _option(
-            "--contact",
-            callback=_header_text,
-            metavar="you@lab.org",
-            help="Goes into the User-Agent; some hosts demand it.",
-        ),
+        contact,
         _option(
             "--deadline",
             type=click.FloatRange(min=1, max=86_400),

@@ -22,13 +22,7 @@ if TYPE_CHECKING:
 @options.store
 @click.option("--fast", is_flag=True, help="Compare xxh3_128 instead of sha256; decode nothing.")
 @click.option("--remote", is_flag=True, help="Ask the hosts for their digests instead; nothing is downloaded.")
-@click.option(
-    "--contact",
-    envvar="HANNUN_CONTACT",
-    show_envvar=True,
-    metavar="you@lab.org",
-    help="With --remote: goes into the User-Agent; Wikimedia demands it.",
-)
+@options.contact
 @options.as_json
 @options.quiet
 def command(
