@@ -39,8 +39,20 @@ _SUFFIXES = {
     "ICO": "ico",
 }
 
-# Temporary names tell which machine's process they belong to: stores may lie on a shared disk.
-_HOST = re.sub(r"[^A-Za-z0-9.]", "_", platform.node()) or "host"
+
+def _process_space() -> str:
+    """What process numbers are counted in: the machine, and the container where there is one.
+
+    Temporary names bear it, since a store may lie on a shared disk.
+    """
+    node = re.sub(r"[^A-Za-z0-9]", "_", platform.node()) or "host"
+    try:
+        return f"{node}.{Path('/proc/self/ns/pid').stat().st_ino}"
+    except OSError:
+        return node
+
+
+_HOST = _process_space()
 
 
 _HELD = 1 << 18
