@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
+from typing import Any
 
 from hannun.reconstruct.store import Store
 from hannun.schemas.digest import IDENTITY, digests_of
 from hannun.schemas.errors import IncompleteError
+from hannun.schemas.instance import Instance
 from hannun.schemas.observation import Observation
 
 
@@ -40,3 +42,8 @@ class Pictures:
         name = PurePosixPath(image_id.partition(":")[2].replace("\\", "/")).name
         suffix = path.suffix
         return {"bytes": data, "path": name if name.lower().endswith(suffix) else name + suffix}
+
+
+def project(row: Instance, pictures: Pictures) -> Mapping[str, Any]:
+    """A resolved instance as the record of its data set: the instance, and its candidates' pictures."""
+    return {**row.to_json(), "images": [pictures.cell(each.image_id) for each in row.candidates]}

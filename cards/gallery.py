@@ -53,7 +53,7 @@ def gallery(
         groups=sorted({_group(benchmark, row) for row in rows}),
         configs=list(dict.fromkeys(config_of(row.id) for row in _in_config_order(benchmark, rows))),
         splits=sorted({row.split for row in rows}),
-        kinds=KINDS,
+        kinds=[kind for kind in KINDS if any(c.kind == kind for row in rows for c in row.candidates)],
         pictures=[{"css": css[image_id], "uri": thumbnails[image_id]} for image_id in used],
         items=[_as_shown(benchmark, key, of_item, css) for key, of_item in items.items()],
         attributions=sorted({entry.attribution for entry in lock if entry.attribution}),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from hannun.reconstruct.transfer import Reach
 from hannun.schemas.catalogue import SourceEntry
 from hannun.schemas.digest import IDENTITY, digests_of, parse
 from hannun.schemas.errors import InputError, SourceError
@@ -32,7 +33,9 @@ class Source:
         return f"{IDENTITY}:{digests_of(self.data, [IDENTITY])[IDENTITY]}"
 
 
-def open_sources(entries: Mapping[str, SourceEntry], given: Mapping[str, Path]) -> dict[str, Source]:
+def open_sources(
+    entries: Mapping[str, SourceEntry], given: Mapping[str, Path], reach: Reach | None = None
+) -> dict[str, Source]:
     """Open every source of a benchmark.
 
     Parameters
@@ -42,6 +45,8 @@ def open_sources(entries: Mapping[str, SourceEntry], given: Mapping[str, Path]) 
     given
         The user's own copies by source name (`--source NAME=PATH`); they may differ from the pinned
         file, and the recipe then records their digest.
+    reach
+        How to download what is neither given nor here already.
 
     Raises
     ------
@@ -56,7 +61,9 @@ def open_sources(entries: Mapping[str, SourceEntry], given: Mapping[str, Path]) 
             f"no source named {unknown[0]!r}", expected=", ".join(entries), got=unknown[0], todo="correct --source"
         )
     return {
-        name: Source(name, str(given[name]), read_bytes(given[name])) if name in given else _open(entry)
+        name: Source(name, str(given[name]), read_bytes(given[name]))
+        if name in given
+        else _open(entry, reach or Reach())
         for name, entry in entries.items()
     }
 
@@ -95,7 +102,7 @@ def distribution_files(entry: SourceEntry) -> list[tuple[str, str, int]]:
     return sorted(found)
 
 
-def _open(entry: SourceEntry) -> Source:
+def _open(entry: SourceEntry, reach: Reach) -> Source:
     if entry.kind == "bundled":
         path = _ROOM / (entry.path or "")
         source = Source(entry.name, str(path), read_bytes(path))
@@ -103,6 +110,10 @@ def _open(entry: SourceEntry) -> Source:
         lines = [f"{path}\t{sha256}\t{size}" for path, sha256, size in distribution_files(entry)]
         listing = "\n".join(["path\tsha256\tbytes", *lines]) + "\n"
         source = Source(entry.name, f"RECORD of {entry.distribution} {entry.version}", listing.encode())
+    elif entry.kind == "download":
+        from hannun.reconstruct.download import downloaded
+
+        source = Source(entry.name, entry.address or "", read_bytes(downloaded(entry, reach)))
     else:
         raise SourceError(
             f"source {entry.name} is not here",

@@ -23,7 +23,8 @@ download: an address. person: only a person can get it."""
 class SourceEntry:
     """A file that an upstream publishes, pinned by revision and digest where one is known.
 
-    It is used where the recipe's options are those of `options`.
+    It is used where the recipe's options are those of `options`: by the plan, or, where it holds images,
+    by fetch.
     """
 
     name: str
@@ -39,6 +40,7 @@ class SourceEntry:
     bytes: int | None = None
     licence: str | None = None
     by_hand: str | None = None
+    holds: Literal["rows", "images"] = "rows"
     options: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -95,7 +97,7 @@ class Benchmark:
         return {
             name: entry
             for name, entry in self.sources.items()
-            if all(options[key] == value for key, value in entry.options.items())
+            if entry.holds == "rows" and all(options[key] == value for key, value in entry.options.items())
         }
 
     def config(self, name: str) -> Config:

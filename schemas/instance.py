@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 CANDIDATES = 10
-KINDS = ("gold", "hard", "near", "random")
+KINDS = ("gold", "hard", "near", "random", "given")
 """gold: the right one. hard: another sense of the word, or another retrieved entity. near: the same
-kind of thing as the gold. random: none of these."""
+kind of thing as the gold. random: none of these. given: a negative of the source, which does not say more."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hannun.builders.folder import README, front_matter, readme, staged, write_splits
-from hannun.builders.pictures import Pictures
+from hannun.builders.pictures import Pictures, project
 from hannun.cards.card import card_body
 from hannun.reconstruct.fetch import fetch
 from hannun.reconstruct.journal import Journal
@@ -53,6 +52,7 @@ class PlanRequest:
     sources: Mapping[str, Path] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
     lock: Path | None = None
+    reach: Reach = field(default_factory=Reach)
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def make_plan(request: PlanRequest, out: Path) -> tuple[Planned, bool]:
     benchmark = catalogue.benchmark(request.name)
     module = recipe_module(benchmark.recipe)
     options = completed_options(module, request.options)
-    sources = open_sources(benchmark.sources_with(options), request.sources)
+    sources = open_sources(benchmark.sources_with(options), _for_plan(benchmark, request.sources), request.reach)
     planned = module.plan(benchmark, sources, options)
     _refuse_broken(benchmark, planned)
     if request.lock is not None:
@@ -126,6 +126,12 @@ def make_plan(request: PlanRequest, out: Path) -> tuple[Planned, bool]:
         sources={name: source.digest for name, source in sources.items()},
     )
     return planned, write_plan(out, recipe, planned)
+
+
+def _for_plan(benchmark: catalogue.Benchmark, given: Mapping[str, Path]) -> dict[str, Path]:
+    """The user's files without those that fetch reads."""
+    held = {name for name, entry in benchmark.sources.items() if entry.holds == "images"}
+    return {name: path for name, path in given.items() if name not in held}
 
 
 @dataclass
@@ -263,7 +269,6 @@ def build(state: State, store: Store, out: Path) -> Build:
             todo="run fetch again, or see `sage-reconstruct report DIR`",
         )
     pictures = Pictures(store, state.seen)
-    project = importlib.import_module(f"hannun.builders.{state.benchmark.name}").project
 
     def records(config: str, split: str) -> Iterator[Mapping[str, Any]]:
         for row in resolution.rows:

@@ -54,7 +54,7 @@ def run(
     from hannun.schemas.strict_json import dumps
 
     check_place(out)
-    pipeline.make_plan(pipeline.PlanRequest(name, sources, options, lock), out / pipeline.PLAN)
+    pipeline.make_plan(pipeline.PlanRequest(name, sources, options, lock, settings.reach), out / pipeline.PLAN)
     plan = PlanFolder.at(out)
     screen.watch(pipeline.fetch_images(plan, store, settings, limit=limit, retry=retry, shard=shard), quiet=quiet)
     state = pipeline.state_of(plan, store, policy, fast=settings.fast)
