@@ -50,7 +50,8 @@ def fetched(folder: Path, given: dict[str, Path], server: Server) -> pipeline.St
     plan = PlanFolder.at(folder)
     store = Store(folder / "store")
     reach = Reach(limits=Limits(max_bytes=1_000_000, max_pixels=1_000_000, deadline=20), allow_private=True)
-    _, attempts = pipeline.fetch_images(plan, store, Settings(reach=reach))
+    attempts = list(pipeline.fetch_images(plan, store, Settings(reach=reach)).attempts)
+    assert attempts
     assert all(each.location.startswith(server.address) for each in attempts)
     return pipeline.state_of(plan, store, Policy())
 
