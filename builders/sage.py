@@ -1,4 +1,4 @@
-"""SAGE for `datasets`: ten pictures, one right, for nouns."""
+"""SAGE for `datasets`: ten pictures, one right, for nouns, verbs and entities."""
 
 from __future__ import annotations
 
@@ -11,3 +11,35 @@ class SageVwsd(BenchmarkBuilder):
     NAME = "sage-vwsd"
     BUILDER_CONFIGS = configs(NAME)
     DEFAULT_CONFIG_NAME = "vwsd"
+
+
+class SageWikidiverse(BenchmarkBuilder):
+    """Builder of SAGE's entities (WikiDiverse)."""
+
+    NAME = "sage-wikidiverse"
+    BUILDER_CONFIGS = configs(NAME)
+    DEFAULT_CONFIG_NAME = "wikidiverse"
+
+
+class SageVerseOriginal(BenchmarkBuilder):
+    """Builder of SAGE's verbs, gold being the image that the caption describes (VerSe)."""
+
+    NAME = "sage-verse-original"
+    BUILDER_CONFIGS = configs(NAME)
+    DEFAULT_CONFIG_NAME = "verse-original"
+
+
+class SageVerseSpis(BenchmarkBuilder):
+    """Builder of SAGE's verbs, gold being another image of the sense (VerSe)."""
+
+    NAME = "sage-verse-spis"
+    BUILDER_CONFIGS = configs(NAME)
+    DEFAULT_CONFIG_NAME = "verse-spis"
+
+
+class SageVerseSpisNeutralized(BenchmarkBuilder):
+    """Builder of SAGE's verbs, as SPIS, with the verb masked (VerSe)."""
+
+    NAME = "sage-verse-spis-neutralized"
+    BUILDER_CONFIGS = configs(NAME)
+    DEFAULT_CONFIG_NAME = "verse-spis-neutralized"

@@ -5,18 +5,19 @@ from __future__ import annotations
 import base64
 import fnmatch
 import importlib.metadata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from hannun.reconstruct.transfer import Reach
 from hannun.schemas.catalogue import SourceEntry
 from hannun.schemas.digest import IDENTITY, digests_of, parse
 from hannun.schemas.errors import InputError, SourceError
 from hannun.schemas.text_file import read_bytes
 
 _ROOM = Path(__file__).parent
+
+Download = Callable[[SourceEntry], Path]
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Source:
 
 
 def open_sources(
-    entries: Mapping[str, SourceEntry], given: Mapping[str, Path], reach: Reach | None = None
+    entries: Mapping[str, SourceEntry], given: Mapping[str, Path], download: Download | None = None
 ) -> dict[str, Source]:
     """Open every source of a benchmark.
 
@@ -44,9 +45,10 @@ def open_sources(
         The catalogue's sources by name.
     given
         The user's own copies by source name (`--source NAME=PATH`); they may differ from the pinned
-        file, and the recipe then records their digest.
-    reach
-        How to download what is neither given nor here already.
+        file, and the recipe then records their digest. A source of which there may be many also takes
+        `NAME.2`, `NAME.3`, ...
+    download
+        Gets the file of a source with an address, where the user gave none.
 
     Raises
     ------
@@ -55,17 +57,22 @@ def open_sources(
     SourceError
         A source is not there, or is not the pinned file.
     """
-    unknown = sorted(set(given) - set(entries))
+    further = [key for key in given if _is_further(key, entries)]
+    unknown = sorted(set(given) - set(entries) - set(further))
     if unknown:
         raise InputError(
             f"no source named {unknown[0]!r}", expected=", ".join(entries), got=unknown[0], todo="correct --source"
         )
-    return {
-        name: Source(name, str(given[name]), read_bytes(given[name]))
-        if name in given
-        else _open(entry, reach or Reach())
+    opened = {
+        name: Source(name, str(given[name]), read_bytes(given[name])) if name in given else _open(entry, download)
         for name, entry in entries.items()
     }
+    return opened | {key: Source(key, str(given[key]), read_bytes(given[key])) for key in further}
+
+
+def _is_further(key: str, entries: Mapping[str, SourceEntry]) -> bool:
+    name, dot, number = key.partition(".")
+    return bool(dot) and number.isdecimal() and name in entries and entries[name].many
 
 
 def missing_sources(entries: Iterable[SourceEntry]) -> list[SourceEntry]:
@@ -102,7 +109,7 @@ def distribution_files(entry: SourceEntry) -> list[tuple[str, str, int]]:
     return sorted(found)
 
 
-def _open(entry: SourceEntry, reach: Reach) -> Source:
+def _open(entry: SourceEntry, download: Download | None) -> Source:
     if entry.kind == "bundled":
         path = _ROOM / (entry.path or "")
         source = Source(entry.name, str(path), read_bytes(path))
@@ -110,10 +117,8 @@ def _open(entry: SourceEntry, reach: Reach) -> Source:
         lines = [f"{path}\t{sha256}\t{size}" for path, sha256, size in distribution_files(entry)]
         listing = "\n".join(["path\tsha256\tbytes", *lines]) + "\n"
         source = Source(entry.name, f"RECORD of {entry.distribution} {entry.version}", listing.encode())
-    elif entry.kind == "download":
-        from hannun.reconstruct.download import downloaded
-
-        source = Source(entry.name, entry.address or "", read_bytes(downloaded(entry, reach)))
+    elif entry.kind == "download" and download is not None:
+        source = Source(entry.name, entry.address or "", read_bytes(download(entry)))
     else:
         raise SourceError(
             f"source {entry.name} is not here",

@@ -24,7 +24,8 @@ class SourceEntry:
     """A file that an upstream publishes, pinned by revision and digest where one is known.
 
     It is used where the recipe's options are those of `options`: by the plan, or, where it holds images,
-    by fetch.
+    by fetch. Entries of one name are the files between which the options choose. Where `many`, the user
+    may give several files: their keys are `NAME`, `NAME.2`, ...
     """
 
     name: str
@@ -42,6 +43,7 @@ class SourceEntry:
     by_hand: str | None = None
     holds: Literal["rows", "images"] = "rows"
     options: Mapping[str, str] = field(default_factory=dict)
+    many: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,8 +97,8 @@ class Benchmark:
     def sources_with(self, options: Mapping[str, Any]) -> dict[str, SourceEntry]:
         """The sources that the recipe takes under these options."""
         return {
-            name: entry
-            for name, entry in self.sources.items()
+            entry.name: entry
+            for entry in self.sources.values()
             if entry.holds == "rows" and all(options[key] == value for key, value in entry.options.items())
         }
 
@@ -142,7 +144,7 @@ def benchmark(name: str) -> Benchmark:
     entry = dict(raw(name))
     return Benchmark(
         configs=tuple(Config(**{**c, "splits": tuple(c["splits"])}) for c in entry.pop("configs")),
-        sources={key: SourceEntry(key, **fields) for key, fields in entry.pop("sources").items()},
+        sources={key: SourceEntry(**{"name": key, **fields}) for key, fields in entry.pop("sources").items()},
         licences={key: _licence(fields) for key, fields in entry.pop("licences").items()},
         languages=tuple(entry.pop("languages")),
         needs=tuple(entry.pop("needs", ())),

@@ -172,13 +172,14 @@ def _repeated_ids(rows: list[Mapping[str, Any]]) -> list[Violation]:
 
 
 def _contexts_used_twice(rows: list[Mapping[str, Any]]) -> list[Violation]:
-    seen: dict[tuple[str, str], str] = {}
+    # One sentence may ask of several of its words.
+    seen: dict[tuple[str, str, str], str] = {}
     found = []
     for row in rows:
         row_id, context = row.get("id"), row.get("context")
         if not isinstance(row_id, str) or not isinstance(context, str) or row_id.count("/") != 2:
             continue
-        first = seen.setdefault((config_of(row_id), context), row_id)
+        first = seen.setdefault((config_of(row_id), context, str(row.get("target_span"))), row_id)
         if first != row_id:
             found.append(
                 Violation(

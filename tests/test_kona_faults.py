@@ -136,7 +136,8 @@ def faulty(plain: Path) -> dict[str, set[str]]:
         for wording in wordings:
             change(by_id[f"kona/{wording}/{item}"])
     # A context and an id that stand there twice.
-    by_id["kona/original/gonggi-air-1"]["context"] = by_id["kona/original/gonggi-bowl-1"]["context"]
+    same = by_id["kona/original/gonggi-bowl-1"]
+    by_id["kona/original/gonggi-air-1"].update(context=same["context"], target_span=same["target_span"])
     by_id["kona/explicit/sinho-ring-1"]["id"] = "kona/explicit/sinho-ring-2"
     kept = [row for row in rows if row["id"] not in DROPPED]
     folder = plain.parent / "faulty"

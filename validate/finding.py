@@ -162,6 +162,14 @@ RULES: dict[str, Rule] = {
         ),
         ("kona-wordings", "HN-KONA-011", _E, "every item stands in all three wordings", "restore the wording"),
         ("kona-balance", "HN-KONA-012", _W, "every sense has two queries or more", "write another query"),
+        ("sage-verb-left", "HN-SAGE-001", _E, "a neutralized context holds no form of its verb", "build again"),
+        (
+            "sage-placeholder",
+            "HN-SAGE-002",
+            _E,
+            "the target of a neutralized context is the placeholder",
+            "build again",
+        ),
         ("no-card", "HN-CARD-001", _E, "the folder has a README.md with its configs", "build again"),
         ("card-counts", "HN-CARD-002", _E, "the card's counts are the files'", "build again"),
     )

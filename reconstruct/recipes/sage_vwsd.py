@@ -80,7 +80,11 @@ def _instance(row: int, fields: Sequence[str], gold: str, where: str) -> Instanc
         candidates=tuple(Candidate(f"vwsd:{name}", "gold" if name == gold else "given") for name in images),
         label=images.index(gold),
         spares=(),
-        source={"row": row, "lemma": target, "sense": None, "gloss": None},
+        source={
+            "row": row,
+            "lemma": target,
+            **dict.fromkeys(("sense", "gloss", "caption_id", "image", "rule", "neutralization")),
+        },
     )
 
 

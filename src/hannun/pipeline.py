@@ -12,6 +12,7 @@ from typing import Any
 from hannun.builders.folder import README, front_matter, readme, staged, write_splits
 from hannun.builders.pictures import Pictures, project
 from hannun.cards.card import card_body
+from hannun.reconstruct.download import downloaded
 from hannun.reconstruct.fetch import fetch
 from hannun.reconstruct.journal import Journal
 from hannun.reconstruct.ledger import Ledger
@@ -111,7 +112,11 @@ def make_plan(request: PlanRequest, out: Path) -> tuple[Planned, bool]:
     benchmark = catalogue.benchmark(request.name)
     module = recipe_module(benchmark.recipe)
     options = completed_options(module, request.options)
-    sources = open_sources(benchmark.sources_with(options), _for_plan(benchmark, request.sources), request.reach)
+    sources = open_sources(
+        benchmark.sources_with(options),
+        _for_plan(benchmark, request.sources),
+        lambda entry: downloaded(entry, request.reach),
+    )
     planned = module.plan(benchmark, sources, options)
     _refuse_broken(benchmark, planned)
     if request.lock is not None:

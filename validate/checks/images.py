@@ -108,7 +108,7 @@ def _cells(value: Any, path: str = "", *, named: bool = False) -> Iterator[tuple
         yield path, None
     elif isinstance(value, dict):
         for name, inner in value.items():
-            yield from _cells(inner, f"{path}.{name}" if path else str(name), named=name in _COLUMNS)
+            yield from _cells(inner, f"{path}.{name}" if path else str(name), named=not path and name in _COLUMNS)
     elif isinstance(value, list):
         for place, inner in enumerate(value):
             yield from _cells(inner, f"{path}[{place}]", named=named)

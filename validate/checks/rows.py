@@ -126,7 +126,7 @@ def same_rows(
 
 
 def _slim(view: Mapping[str, Any]) -> dict[str, Any]:
-    wanted = ("id", "split", "context", "candidates", "label", "spares", "source")
+    wanted = ("id", "split", "context", "target_span", "candidates", "label", "spares", "source")
     return {name: view[name] for name in wanted if name in view}
 
 

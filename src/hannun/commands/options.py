@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -23,6 +24,25 @@ def _pairs(_: click.Context, parameter: click.Parameter, values: tuple[str, ...]
             raise click.BadParameter(f"{key} is given twice", param=parameter)
         result[key] = rest
     return result
+
+
+def _sources(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, Path]:
+    """Source paths by key; a repeated source of which there may be many becomes `NAME.2`, `NAME.3`, ..."""
+    numbered = []
+    seen: Counter[str] = Counter()
+    for value in values:
+        name, equals, path = value.partition("=")
+        seen[name] += 1
+        further = seen[name] > 1 and _may_be_many(name)
+        numbered.append(f"{name}.{seen[name]}{equals}{path}" if further else value)
+    return _existing(ctx, parameter, tuple(numbered))
+
+
+def _may_be_many(source: str) -> bool:
+    from hannun.schemas import catalogue
+
+    entries = (entry for name in catalogue.names() for entry in catalogue.benchmark(name).sources.values())
+    return any(entry.many for entry in entries if entry.name == source)
 
 
 def _existing(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, Path]:
@@ -78,7 +98,7 @@ as_json = _option("--json", "as_json", is_flag=True, help="JSON on standard outp
 quiet = _option("--quiet", is_flag=True, help="Say nothing but errors.")
 
 sources = _option(
-    "--source", "sources", multiple=True, callback=_existing, metavar="NAME=PATH", help="A source that you have."
+    "--source", "sources", multiple=True, callback=_sources, metavar="NAME=PATH", help="A source that you have."
 )
 planning = _all(
     sources,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from pathlib import Path
 
 import click
 
 from hannun.commands import options
 from hannun.schemas.errors import ExitCode
+
+_NAMED = 3
+"""Dropped items that are named for each reason."""
 
 
 @click.command()
@@ -40,7 +44,11 @@ def command(
         console.print(
             f"{counts['rows']:,} instances, {counts['images']:,} distinct images, {counts['dropped']:,} dropped"
         )
+        by_reason: dict[str, list[str]] = defaultdict(list)
         for drop in planned.dropped:
-            console.print(f"  dropped {drop.item}: {drop.reason}")
+            by_reason[drop.reason].append(drop.item)
+        for reason, items in by_reason.items():
+            more = f", and {len(items) - _NAMED:,} more in recipe.json" if len(items) > _NAMED else ""
+            console.print(f"  {len(items):,} dropped, {reason}: {', '.join(items[:_NAMED])}{more}")
         console.print(f"{'plan' if new else 'the same plan was already'} in {out}")
     return ExitCode.COMPLETE
