@@ -9,7 +9,6 @@ gold's place.
 
 from __future__ import annotations
 
-import heapq
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -17,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hannun.reconstruct.rank import rank, ranked
+from hannun.reconstruct.rank import ranked
 from hannun.reconstruct.recipes.verb_forms import forms_of, neutralized, places
 from hannun.reconstruct.recipes.verse_coco import FOLDERS, TRAIN_2017, Caption, Coco, image_of, read_coco
 from hannun.reconstruct.recipes.verse_tables import COCO, NO_SENSE, Annotation, read_annotations, read_glosses
@@ -70,20 +69,20 @@ def plan(benchmark: Benchmark, sources: Mapping[str, Source], options: Mapping[s
     rows: list[Instance] = []
     dropped: list[Drop] = []
     seen: set[Annotation] = set()
-    contexts: set[str] = set()
+    questions: set[tuple[str, tuple[int, int]]] = set()
     for annotation, item in zip(annotations, verse.items, strict=True):
         chosen = Drop(item, "repeats another row") if annotation in seen else choose(verse, annotation, item)
         seen.add(annotation)
         if isinstance(chosen, Drop):
             dropped.append(chosen)
-        elif contexts & (
-            texts := {chosen.caption.text, neutralized(chosen.caption.text, annotation.lemma, PLACEHOLDER)[0]}
-        ):
-            # In every config, so that all hold the same instances, each context once.
+            continue
+        asked = {(text, span) for text, span, _ in (_plain(chosen), _masked(chosen))}
+        if asked & questions:
+            # Whatever the config, so that all hold the same instances, and each of them every context once.
             dropped.append(Drop(item, "its context, or what masking leaves of it, is that of another row"))
-        else:
-            contexts |= texts
-            rows.append(_instance(benchmark.configs[0].name, chosen, glosses))
+            continue
+        questions |= asked
+        rows.append(_instance(benchmark.configs[0].name, chosen, glosses))
     used = {c.image_id for row in rows for c in (*row.candidates, *row.spares)}
     return Planned(
         rows=tuple(sorted(rows, key=lambda row: row.id)),
@@ -158,7 +157,7 @@ class Verse:
         return self._pools[key]
 
     def _first(self, kind: str, item: str, images: Iterable[str]) -> list[str]:
-        return heapq.nsmallest(_POOL, images, key=lambda each: (rank(self.seed, kind, item, each), each))
+        return ranked(self.seed, kind, item, images, first=_POOL)
 
     @cached_property
     def _captioned(self) -> dict[int, str]:
@@ -250,27 +249,35 @@ def choose(verse: Verse, annotation: Annotation, item: str) -> Chosen | Drop:
 def context_of(captions: Iterable[Caption], lemma: str) -> tuple[Caption, str] | None:
     """The caption that becomes the context, and the rule that chose it; None where none holds the verb."""
     holding = [(caption, len(places(caption.text, lemma))) for caption in captions]
-    for rule, suits in (("one form", lambda forms: forms == 1), ("several forms", lambda forms: forms > 1)):
-        found = next((caption for caption, forms in holding if suits(forms)), None)
-        if found is not None:
-            return found, rule
-    return None
+    one = next((caption for caption, forms in holding if forms == 1), None)
+    if one is not None:
+        return one, "one form"
+    several = next((caption for caption, forms in holding if forms), None)
+    return None if several is None else (several, "several forms")
+
+
+def _plain(chosen: Chosen) -> tuple[str, tuple[int, int], None]:
+    """The context and the span of its first form of the verb."""
+    return chosen.caption.text, places(chosen.caption.text, chosen.annotation.lemma)[0], None
+
+
+def _masked(chosen: Chosen) -> tuple[str, tuple[int, int], str]:
+    """The context without the verb, the span of its first placeholder, and the rule that was used."""
+    text, spans, rule = neutralized(chosen.caption.text, chosen.annotation.lemma, PLACEHOLDER)
+    return text, spans[0], rule
 
 
 def _instance(config: str, chosen: Chosen, glosses: Mapping[tuple[str, str], str]) -> Instance:
     lemma, sense = chosen.annotation.lemma, chosen.annotation.sense
-    context, neutralization = chosen.caption.text, None
-    spans = places(context, lemma)
-    if config == NEUTRALIZED:
-        context, spans, neutralization = neutralized(context, lemma, PLACEHOLDER)
+    context, span, neutralization = _masked(chosen) if config == NEUTRALIZED else _plain(chosen)
     candidates = [Candidate(*each) for each in chosen.negatives]
     candidates.insert(chosen.place, Candidate(chosen.paired if config == ORIGINAL else chosen.other, "gold"))
     return Instance(
         id=f"sage/{config}/{chosen.item}",
         split="test",
         context=context,
-        target=context[slice(*spans[0])],
-        target_span=spans[0],
+        target=context[slice(*span)],
+        target_span=span,
         candidates=tuple(candidates),
         label=chosen.place,
         spares=tuple(Candidate(*each) for each in chosen.spares),
