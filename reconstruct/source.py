@@ -76,8 +76,12 @@ def _is_further(key: str, entries: Mapping[str, SourceEntry]) -> bool:
 
 
 def missing_sources(entries: Iterable[SourceEntry]) -> list[SourceEntry]:
-    """Sources that this machine lacks, without opening or fetching any."""
-    return [entry for entry in entries if entry.kind == "distribution" and not _installed_version(entry.distribution)]
+    """Sources that this machine lacks, or that only a person can give; none is opened or fetched."""
+    return [
+        entry
+        for entry in entries
+        if entry.kind == "person" or (entry.kind == "distribution" and not _installed_version(entry.distribution))
+    ]
 
 
 def distribution_files(entry: SourceEntry) -> list[tuple[str, str, int]]:

@@ -28,8 +28,9 @@ def command(*, as_json: bool) -> ExitCode:
         benchmark = catalogue.benchmark(name)
         built = built_folder(name)
         is_built = (built / README).is_file()
-        sources = benchmark.sources_with(completed_options(recipe_module(benchmark.recipe), {}))
-        entries.append((benchmark, missing_sources(sources.values()), str(built) if is_built else None))
+        rows = benchmark.sources_with(completed_options(recipe_module(benchmark.recipe), {})).values()
+        images = [entry for entry in benchmark.sources.values() if entry.holds == "images"]
+        entries.append((benchmark, missing_sources([*rows, *images]), str(built) if is_built else None))
     if as_json:
         screen.say(dumps([_as_json(*entry) for entry in entries]))
         return ExitCode.COMPLETE
