@@ -185,7 +185,7 @@ def test_places_are_the_words_of_the_table(case: tuple[str, str]) -> None:
     assert all(text[start:end].casefold() in forms_of(lemma) for start, end in places(text, lemma))
 
 
-STEMMED_ALIKE = {"carrie", "chang", "changs", "singe", "singed", "singeing", "singes"}
+STEMMED_ALIKE = {"carrie", "chang", "changs", "singe", "singeing", "singes"}
 """Names and another verb that the stemmer cannot tell from carry, change and sing."""
 
 
@@ -201,7 +201,7 @@ def test_no_english_word_with_a_verbs_stem_is_left() -> None:
         for word, stem in stems
         if stem in sage_verse._stems_of(lemma) and neutralized(word, lemma, PLACEHOLDER)[0] == word
     }
-    assert left <= STEMMED_ALIKE
+    assert left == STEMMED_ALIKE
 
 
 @pytest.mark.parametrize("lemma", LEMMAS)
@@ -261,7 +261,6 @@ def test_real_captions() -> None:
             )
         # So a context is found for every pair.
         assert any(places(caption, lemma) for caption in pair["captions"])
-    print(dict(counts))
     assert len(pairs) == 538
     assert counts["two forms"] >= 25
     assert counts["derived-words"] > 0
