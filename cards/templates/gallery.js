@@ -64,14 +64,4 @@ document.addEventListener("click", (event) => {
   if (button) enlarge(button);
   if (event.target.matches("dialog")) event.target.close();
 });
-document.addEventListener("keydown", (event) => {
-  const typing = event.target.matches("input[type=search], select");
-  if (event.key === "Escape" && typing) event.target.blur();
-  if (typing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-  const action = keys[event.key];
-  if (action) {
-    event.preventDefault();
-    action();
-  }
-});
 filter();
