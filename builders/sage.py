@@ -5,6 +5,14 @@ from __future__ import annotations
 from hannun.builders.benchmark import BenchmarkBuilder, configs
 
 
+class Sage(BenchmarkBuilder):
+    """Builder of all of SAGE. It stands first: older `datasets` take a script's first class."""
+
+    NAME = "sage"
+    BUILDER_CONFIGS = configs(NAME)
+    DEFAULT_CONFIG_NAME = "vwsd"
+
+
 class SageVwsd(BenchmarkBuilder):
     """Builder of SAGE's nouns (SemEval-2023 Task 1)."""
 
@@ -19,6 +27,14 @@ class SageWikidiverse(BenchmarkBuilder):
     NAME = "sage-wikidiverse"
     BUILDER_CONFIGS = configs(NAME)
     DEFAULT_CONFIG_NAME = "wikidiverse"
+
+
+class SageVerse(BenchmarkBuilder):
+    """Builder of SAGE's verbs in all three configs (VerSe)."""
+
+    NAME = "sage-verse"
+    BUILDER_CONFIGS = configs(NAME)
+    DEFAULT_CONFIG_NAME = "verse-spis"
 
 
 class SageVerseOriginal(BenchmarkBuilder):

@@ -41,7 +41,8 @@ def gallery(
         Hits@1 of answers that need no picture, by name.
     """
     items = _items(benchmark, rows)
-    used = {c.image_id: None for row in rows for c in row.candidates if c.image_id in thumbnails}
+    used = {image_id: None for row in rows for image_id in shown_images(row) if image_id in thumbnails}
+    entries = {entry.image_id: entry for entry in lock}
     css = {image_id: f"p{place}" for place, image_id in enumerate(used)}
     return render(
         "gallery.html",
@@ -55,11 +56,17 @@ def gallery(
         splits=sorted({row.split for row in rows}),
         kinds=[kind for kind in KINDS if any(c.kind == kind for row in rows for c in row.candidates)],
         pictures=[{"css": css[image_id], "uri": thumbnails[image_id]} for image_id in used],
-        items=[_as_shown(benchmark, key, of_item, css) for key, of_item in items.items()],
-        attributions=sorted({entry.attribution for entry in lock if entry.attribution}),
+        items=[_as_shown(benchmark, key, of_item, css, entries) for key, of_item in items.items()],
+        attributions=sorted({entry.attribution for entry in entries.values() if entry.attribution}),
         rows=f"{len(rows):,}",
         tool=f"hannun {version()}",
     )
+
+
+def shown_images(row: Instance) -> list[str]:
+    """Image ids of what the page shows of a row: its candidates, and the described picture where it is none of them."""
+    candidates = [each.image_id for each in row.candidates]
+    return candidates if row.described is None or row.described in candidates else [*candidates, row.described]
 
 
 def thumbnail(data: bytes) -> str:
@@ -84,12 +91,16 @@ def thumbnail(data: bytes) -> str:
 
 
 def _items(benchmark: Benchmark, rows: Sequence[Instance]) -> dict[str, list[Instance]]:
-    """Rows that share candidates, together; in order of their keys."""
-    items: dict[str, list[Instance]] = {}
+    """Rows of one item with the same candidates and gold, together, by key and in its order."""
+    items: dict[tuple[Any, ...], list[Instance]] = {}
     for row in _in_config_order(benchmark, rows):
-        shared = dotted(row.to_json(), benchmark.share_by) if benchmark.share_by else None
-        items.setdefault(str(shared or row.id), []).append(row)
-    return dict(sorted(items.items()))
+        items.setdefault((row.id.rpartition("/")[2], row.label, row.candidates), []).append(row)
+    named = {}
+    for of_item in items.values():
+        first = of_item[0]
+        shared = dotted(first.to_json(), benchmark.share_by) if benchmark.share_by else None
+        named[str(shared or first.id)] = of_item
+    return dict(sorted(named.items()))
 
 
 def _in_config_order(benchmark: Benchmark, rows: Sequence[Instance]) -> list[Instance]:
@@ -101,8 +112,24 @@ def _group(benchmark: Benchmark, row: Instance) -> str:
     return str((dotted(row.to_json(), benchmark.split_by) if benchmark.split_by else None) or row.target)
 
 
-def _as_shown(benchmark: Benchmark, key: str, rows: Sequence[Instance], css: Mapping[str, str]) -> dict[str, Any]:
+def _as_shown(
+    benchmark: Benchmark,
+    key: str,
+    rows: Sequence[Instance],
+    css: Mapping[str, str],
+    entries: Mapping[str, LockEntry],
+) -> dict[str, Any]:
     first = rows[0]
+    kinds = {each.image_id: each.kind for each in first.candidates}
+    pictures = [
+        {
+            "css": css.get(image_id, ""),
+            "image_id": image_id,
+            "kind": kinds.get(image_id, "described"),
+            "credit": _credit(entries.get(image_id)),
+        }
+        for image_id in shown_images(first)
+    ]
     return {
         "key": key,
         "anchor": key.replace("/", "-"),
@@ -118,11 +145,17 @@ def _as_shown(benchmark: Benchmark, key: str, rows: Sequence[Instance], css: Map
             }
             for row in rows
         ],
-        "candidates": [
-            {"css": css.get(each.image_id, ""), "image_id": each.image_id, "kind": each.kind}
-            for each in first.candidates
-        ],
+        "candidates": pictures[: len(first.candidates)],
+        "described": pictures[len(first.candidates) :],
     }
+
+
+def _credit(entry: LockEntry | None) -> str:
+    """Author and licence of one picture, as far as they are known."""
+    if entry is None:
+        return ""
+    licence = entry.licence or {}
+    return " · ".join(filter(None, (entry.attribution, licence.get("spdx") or licence.get("name"))))
 
 
 def _uri(kind: str, data: bytes) -> str:

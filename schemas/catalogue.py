@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -48,12 +49,16 @@ class SourceEntry:
 
 @dataclass(frozen=True)
 class Config:
-    """A config; `options` are those of the recipe that give it."""
+    """A config; `options` are those of the recipe that give it.
+
+    `alone` is the name under which it is a benchmark by itself.
+    """
 
     name: str
     splits: tuple[str, ...]
     description: str
     options: Mapping[str, str] = field(default_factory=dict)
+    alone: str | None = None
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ class Benchmark:
 
     `split_by` names the field whose values no two splits may share; `share_by` the field by which
     configs share candidates, order and gold place. `needs` are this package's extras. `licences` has
-    at least `text` and `images`.
+    at least `text` and `images`. `members` are the benchmarks that it is made of, if it is.
     """
 
     name: str
@@ -84,6 +89,12 @@ class Benchmark:
     size: str | None = None
     facts: tuple[dict[str, Any], ...] = ()
     results: tuple[dict[str, Any], ...] = ()
+    members: tuple[Benchmark, ...] = ()
+
+    @property
+    def recipes(self) -> tuple[str, ...]:
+        """The recipes that make its rows: those of its members, or its own."""
+        return tuple(member.recipe for member in self.members) or (self.recipe,)
 
     @property
     def text_licence(self) -> Licence:
@@ -120,38 +131,72 @@ class Benchmark:
 
 @cache
 def names() -> tuple[str, ...]:
-    """Names of all benchmarks, sorted."""
+    """Names of all benchmarks, those of single configs too, sorted."""
+    return tuple(sorted([*entries(), *_alone()]))
+
+
+@cache
+def entries() -> tuple[str, ...]:
+    """Names of the catalogue's files, sorted."""
     return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 
 
 @cache
 def raw(name: str) -> dict[str, Any]:
-    """A catalogue entry as its TOML says it.
+    """A catalogue entry as its TOML says it."""
+    return tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def benchmark(name: str) -> Benchmark:
+    """The catalogue entry of a benchmark, or of one of its configs alone.
 
     Raises
     ------
     InputError
         There is no benchmark of that name.
     """
-    if name not in names():
+    if name in _alone():
+        whole = benchmark(_alone()[name])
+        [config] = [config for config in whole.configs if config.alone == name]
+        return replace(
+            whole, name=name, title=f"{whole.title} ({config.name})", summary=f"{config.description} {whole.summary}",
+            configs=(config,),
+        )  # fmt: skip
+    if name not in entries():
         raise InputError(f"no benchmark named {name!r}", expected=", ".join(names()), got=name)
-    return tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    entry = dict(raw(name))
+    members = tuple(map(benchmark, entry.pop("members", ())))
+    configs = [Config(**{**each, "splits": tuple(each["splits"])}) for each in entry.pop("configs", ())]
+    sources = {key: SourceEntry(**{"name": key, **fields}) for key, fields in entry.pop("sources", {}).items()}
+    for member in members:
+        configs += member.configs
+        sources |= member.sources
+    return Benchmark(
+        configs=tuple(configs),
+        sources=sources,
+        licences={key: _licence(fields) for key, fields in entry.pop("licences").items()},
+        languages=tuple(dict.fromkeys([*entry.pop("languages", ()), *(each for m in members for each in m.languages)])),
+        needs=tuple(entry.pop("needs", ())),
+        citation=_joined([entry.pop("citation", ""), *(member.citation for member in members)]),
+        size=entry.pop("size", None) or "; ".join(f"{m.name}: {m.size}" for m in members if m.size) or None,
+        facts=(*entry.pop("facts", ()), *(fact for member in members for fact in member.facts)),
+        results=(*entry.pop("results", ()), *(result for member in members for result in member.results)),
+        members=members,
+        **entry,
+    )
 
 
 @cache
-def benchmark(name: str) -> Benchmark:
-    """The catalogue entry of a benchmark; InputError when there is none of that name."""
-    entry = dict(raw(name))
-    return Benchmark(
-        configs=tuple(Config(**{**c, "splits": tuple(c["splits"])}) for c in entry.pop("configs")),
-        sources={key: SourceEntry(**{"name": key, **fields}) for key, fields in entry.pop("sources").items()},
-        licences={key: _licence(fields) for key, fields in entry.pop("licences").items()},
-        languages=tuple(entry.pop("languages")),
-        needs=tuple(entry.pop("needs", ())),
-        facts=tuple(entry.pop("facts", ())),
-        results=tuple(entry.pop("results", ())),
-        **entry,
-    )
+def _alone() -> dict[str, str]:
+    """Names of single configs, and the entry that each one stands in."""
+    return {config["alone"]: name for name in entries() for config in raw(name).get("configs", ()) if "alone" in config}
+
+
+def _joined(citations: list[str]) -> str:
+    """Entries of BibTeX, each once, in order."""
+    split = (each.strip() for citation in citations for each in re.split(r"\n\n(?=@)", citation))
+    return "\n\n".join(dict.fromkeys(filter(None, split)))
 
 
 def _licence(fields: dict[str, Any]) -> Licence:

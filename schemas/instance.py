@@ -62,6 +62,18 @@ class Instance:
         }
 
     @property
+    def described(self) -> str | None:
+        """Image id of the picture that the context was written for, where the source says one."""
+        image: str | None = self.source.get("image")
+        return image
+
+    @property
+    def image_ids(self) -> tuple[str, ...]:
+        """Image ids of candidates, spares and the described picture, each once."""
+        named = [each.image_id for each in (*self.candidates, *self.spares)]
+        return tuple(dict.fromkeys([*named, *([] if self.described is None else [self.described])]))
+
+    @property
     def gold(self) -> str:
         """Image id of the right candidate."""
         return self.candidates[self.label].image_id

@@ -12,7 +12,6 @@ from hannun.validate.finding import RULES
 
 @pytest.mark.parametrize("name", catalogue.names())
 def test_every_benchmark_has_what_its_users_need(name: str) -> None:
-    assert json_schema.problems("catalogue", catalogue.raw(name)) == []
     benchmark = catalogue.benchmark(name)
     assert benchmark.name == name
     assert re.match(r"@\w+\{", benchmark.citation.strip())
@@ -23,6 +22,30 @@ def test_every_benchmark_has_what_its_users_need(name: str) -> None:
     assert len({config.name for config in benchmark.configs}) == len(benchmark.configs)
     for source in benchmark.sources.values():
         assert source.path or source.distribution or source.address or source.by_hand
+
+
+@pytest.mark.parametrize("name", catalogue.entries())
+def test_every_file_fits_its_schema(name: str) -> None:
+    assert json_schema.problems("catalogue", catalogue.raw(name)) == []
+
+
+def test_a_config_may_be_a_benchmark_alone() -> None:
+    whole, alone = catalogue.benchmark("sage-verse"), catalogue.benchmark("sage-verse-spis")
+    assert alone.configs == (whole.config("verse-spis"),)
+    assert (alone.sources, alone.recipe, alone.licences) == (whole.sources, whole.recipe, whole.licences)
+    assert set(catalogue.names()) - set(catalogue.entries()) == {config.alone for config in whole.configs}
+
+
+def test_a_benchmark_of_several_holds_what_they_hold() -> None:
+    sage = catalogue.benchmark("sage")
+    names = ["vwsd", "verse-original", "verse-spis", "verse-spis-neutralized", "wikidiverse"]
+    assert [config.name for config in sage.configs] == names
+    assert sage.recipes == ("sage_vwsd", "sage_verse", "sage_wikidiverse")
+    for member in sage.members:
+        assert member.sources.items() <= sage.sources.items()
+        assert all(fact in sage.facts for fact in member.facts)
+    assert sage.citation.count("@misc{sage_2026") == 1
+    assert sage.citation.count("@inproceedings{") == 4
 
 
 def test_an_unknown_benchmark_or_config_is_explained() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from hannun.reconstruct.recipes.sage_verse import context_of, plan
+from hannun.reconstruct.recipes.verb_forms import TABLE, reviewed
 from hannun.reconstruct.recipes.verse_coco import Caption, read_coco
 from hannun.reconstruct.recipes.verse_tables import read_annotations, read_glosses
 from hannun.reconstruct.source import Source, open_sources
@@ -27,7 +28,12 @@ from hannun.schemas.invariants import set_violations, violations
 from hannun.schemas.plan import Planned
 
 CONFIGS = ("original", "spis", "spis-neutralized")
-OPTIONS = {"seed": 1, "verse.annotations": "3.5k", "verse.images": "train2014+val2014"}
+OPTIONS = {
+    "seed": 1,
+    "verse.annotations": "3.5k",
+    "verse.images": "train2014+val2014",
+    "verse.placeholder": "[VERB]",
+}
 REAL = Path(__file__).parents[2] / "shared" / "data"
 HEADER = "lemma,image,sense_chosen,COCO/TUHOI"
 
@@ -117,6 +123,7 @@ def files(rows: list[Row] | None = None, documents: list[dict[str, Any]] | None 
     given = {
         "verse-annotations": source("verse-annotations", annotations(rows)),
         "verse-senses": source("verse-senses", senses()),
+        "verb-forms": source("verb-forms", TABLE.read_bytes()),
     }
     for place, document in enumerate(documents or [captions(rows)], 1):
         key = "coco-captions" if place == 1 else f"coco-captions.{place}"
@@ -224,6 +231,8 @@ def test_plans_keep_the_invariants_and_the_record_schema() -> None:
         assert [problem for row in rows for problem in json_schema.problems("sage", row)] == []
         assert [each for row in rows for each in violations(row)] + set_violations(rows) == []
         used = {c.image_id for row in result.rows for c in (*row.candidates, *row.spares)}
+        # The picture that the caption describes is there too, to be shown apart.
+        used |= {row.source["image"] for row in result.rows}
         assert [entry.image_id for entry in result.images] == sorted(used)
         assert [p for e in result.images for p in json_schema.problems("lock", e.to_json())] == []
 
@@ -316,7 +325,7 @@ def test_plans_of_other_hash_seeds_are_byte_identical(run: Callable[..., Any], t
 def test_the_first_caption_with_one_form_is_the_context(
     texts: list[str], lemma: str, number: int | None, rule: str | None
 ) -> None:
-    found = context_of([Caption(place, text) for place, text in enumerate(texts)], lemma)
+    found = context_of([Caption(place, text) for place, text in enumerate(texts)], lemma, reviewed())
     assert found == (None if number is None else (Caption(number, texts[number]), rule))
 
 
@@ -457,7 +466,7 @@ def test_options_choose_between_sources_of_one_name() -> None:
         for chosen in ("3.5k", "gold_all")
     }
     assert digests["3.5k"] != digests["gold_all"]
-    assert set(benchmark.sources_with(OPTIONS)) == {"verse-annotations", "verse-senses", "coco-captions"}
+    assert set(benchmark.sources_with(OPTIONS)) == {"verse-annotations", "verse-senses", "verb-forms", "coco-captions"}
 
 
 def test_only_a_source_of_many_files_may_be_given_more_than_once(run: Callable[..., Any], tmp_path: Path) -> None:
@@ -484,7 +493,7 @@ def test_only_a_source_of_many_files_may_be_given_more_than_once(run: Callable[.
             ("verse-annotations", "verse-annotations"),
             ("verse-senses", "verse-senses"),
         )
-    }
+    } | {"verb-forms": "sha256:" + digests_of(TABLE.read_bytes())["sha256"]}
     lines = (tmp_path / "plan" / "instances.jsonl").read_text("utf-8").splitlines()
     assert [json.loads(line) for line in lines] == [json.loads(json.dumps(row.to_json())) for row in planned().rows]
     twice = run(
@@ -519,6 +528,7 @@ def real_sources(annotations_file: str) -> dict[str, Source]:
     paths = {
         "verse-annotations": REAL / "verse" / annotations_file,
         "verse-senses": REAL / "verse" / "verse_visualness_labels.csv",
+        "verb-forms": TABLE,
         "coco-captions": REAL / "derived" / "captions_verse_subset.json",
         "coco-captions.2": REAL / "coco" / "captions_val2017.json",
     }
@@ -535,8 +545,7 @@ def real_sources(annotations_file: str) -> dict[str, Source]:
 def test_the_real_files_give_what_is_known_of_them(
     chosen: str, file: str, total: int, instances: int, hard: float
 ) -> None:
-    from hannun.reconstruct.recipes.verb_forms import places
-
+    places = reviewed().places
     sources = real_sources(file)
     result = planned(sources=sources, verse_annotations=chosen)
     entry = catalogue.benchmark("sage-verse-spis").sources_with({**OPTIONS, "verse.annotations": chosen})

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 from conftest import SHARED
-from hannun.reconstruct.recipes import verb_forms
 from hannun.reconstruct.recipes.sage_verse import PLACEHOLDER
-from hannun.reconstruct.recipes.verb_forms import forms_of, neutralized, places
+from hannun.reconstruct.recipes.verb_forms import INFLECTIONS, TABLE, VerbForms, reviewed
+from hannun.reconstruct.source import Source
 from hannun.schemas.errors import InputError
 from hannun.schemas.table import parse_table
 from hannun.validate.checks import sage_verse
@@ -24,12 +24,17 @@ from hannun.validate.reader import Row
 from hypothesis import given
 from hypothesis import strategies as st
 
-TABLE = parse_table(verb_forms.TABLE.read_bytes(), "verb_forms.tsv", columns=("lemma", "form", "note")).rows
-LEMMAS = sorted({row["lemma"] for row in TABLE})
+ROWS = parse_table(TABLE.read_bytes(), "verb_forms.tsv", columns=("lemma", "form", "do", "note")).rows
+LEMMAS = sorted({row["lemma"] for row in ROWS})
 VERSE = SHARED / "data" / "verse"
 CAPTIONS = SHARED / "data" / "derived" / "verse_coco_captions.jsonl"
 
+places, neutralized = reviewed().places, reviewed().neutralized
 lemmas = st.sampled_from(LEMMAS)
+
+
+def forms_of(lemma: str) -> set[str]:
+    return set(reviewed().verb(lemma).forms)
 
 
 @st.composite
@@ -65,17 +70,17 @@ def test_the_table_is_lemminflects_but_for_named_exceptions() -> None:
         for each in inflections(lemma, upos="VERB").values()
         for form in (lemma, *each)
     }
-    ours = {(each["lemma"], each["form"]) for each in TABLE}
+    ours = {(each["lemma"], each["form"]) for each in ROWS}
     assert ours - theirs == {("lay", "lain")}
     assert theirs - ours == set()
     # What other lists lack, and is written all the same.
     assert {("fly", "flied"), ("tie", "tieing")} < ours
-    assert len(ours) == len(TABLE) == 376
+    assert len(ours) == len(ROWS) == 376
 
 
 def test_the_table_is_in_order() -> None:
     assert len(LEMMAS) == 90
-    cells = [(each["lemma"], each["form"]) for each in TABLE]
+    cells = [(each["lemma"], each["form"]) for each in ROWS]
     assert cells == sorted(cells, key=lambda each: (each[0], each[1] != each[0], each[1]))
     assert all(re.fullmatch("[a-z]+", form) for _, form in cells)
     assert all(lemma in forms_of(lemma) for lemma in LEMMAS)
@@ -91,7 +96,7 @@ def test_the_table_holds_verses_verbs(name: str) -> None:
 
 
 def test_an_unknown_verb_is_explained() -> None:
-    for call in (forms_of, lambda verb: places("x", verb), lambda verb: neutralized("x", verb, PLACEHOLDER)):
+    for call in (reviewed().verb, lambda verb: places("x", verb), lambda verb: neutralized("x", verb, PLACEHOLDER)):
         with pytest.raises(InputError, match="does not hold") as caught:
             call("juggle")
         assert "verb_forms.tsv" in str(caught.value.where)
@@ -145,6 +150,60 @@ def test_neutralization_by_rule(text: str, lemma: str, result: str, rule: str) -
     assert [found[start:end] for start, end in spans] == [PLACEHOLDER] * result.count(PLACEHOLDER)
 
 
+@pytest.mark.parametrize(
+    ("text", "lemma", "result"),
+    [
+        ("A man is Tying a TIE.", "tie", "A man is Doing a DO."),
+        ("He rode what she rides, ridden once", "ride", "He did what she does, done once"),
+        ("Man painting near Paintings", "paint", "Man doing near Doing"),
+        ("Plates layed out, a dog has lain", "lay", "Plates done out, a dog has done"),
+        ("SHOTS and playful shooting", "shoot", "DOES and playful doing"),
+        ("I run", "run", "I do"),
+    ],
+)
+def test_do_is_inflected_as_the_verb_was(text: str, lemma: str, result: str) -> None:
+    found, spans, _ = neutralized(text, lemma, "do")
+    assert found == result
+    assert {found[start:end].lower() for start, end in spans} <= INFLECTIONS
+
+
+def test_do_is_inflected_as_lemminflect_says() -> None:
+    inflections = pytest.importorskip("lemminflect").getAllInflections
+    tags = {"do": ("VB", "VBP"), "does": ("VBZ",), "doing": ("VBG",), "did": ("VBD",), "done": ("VBN", "VBD")}
+    for each in ROWS:
+        theirs = inflections(each["lemma"], upos="VERB")
+        alike = {form for tag in tags[each["do"]] for form in theirs.get(tag, ())}
+        # Base forms are also past (hit, put), and lain is not in lemminflect.
+        assert each["form"] in alike | {each["lemma"], "lain"}
+        # Captions write a past form that is the participle too as a participle: covered, held.
+        assert each["do"] != "did" or each["form"] == "flied" or not each["form"].endswith("ed")
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [("run\trun\tmake\t-", "no form of do"), ("go\tgo\tdo\t-", "no form of a verb"), ("a\tno way\tdo\t-", "no form")],
+)
+def test_a_table_that_is_none_is_refused(line: str, says: str) -> None:
+    with pytest.raises(InputError, match=says) as caught:
+        VerbForms(Source("verb-forms", "mine.tsv", f"lemma\tform\tdo\tnote\n{line}\n".encode()))
+    assert caught.value.where == "mine.tsv, line 2"
+
+
+def test_a_table_of_ones_own_may_hold_other_verbs() -> None:
+    mine = VerbForms(
+        Source("verb-forms", "mine.tsv", b"lemma\tform\tdo\njuggle\tjuggle\tdo\njuggle\tjuggling\tdoing\n")
+    )
+    assert mine.neutralized("Juggling balls", "juggle", "[VERB]")[0] == "[VERB] balls"
+    assert mine.verbs_of("juggling") == ["juggle"]
+
+
+@given(lemmas, st.sampled_from(["", "s", "ed", "ing", "er", "ful", "ings", "x"]), st.data())
+def test_verbs_are_found_by_their_words(lemma: str, ending: str, data: st.DataObject) -> None:
+    word = data.draw(st.sampled_from(sorted(forms_of(lemma)))) + ending
+    found = neutralized(word, lemma, PLACEHOLDER)[0] != word
+    assert (lemma in reviewed().verbs_of(word.upper())) is found
+
+
 def test_a_placeholder_that_holds_the_verb_is_refused() -> None:
     for placeholder in ("[play]", "PLAYED", "plays.", "playful"):
         with pytest.raises(InputError, match="placeholder"):
@@ -163,7 +222,8 @@ def test_neutralized_texts_hold_placeholders_where_the_spans_say(case: tuple[str
     lemma, text = case
     result, spans, rule = neutralized(text, lemma, placeholder)
     assert places(result, lemma) == []
-    assert [result[start:end] for start, end in spans] == [placeholder] * len(spans)
+    stood_in = [result[start:end] for start, end in spans]
+    assert {word.lower() for word in stood_in} <= INFLECTIONS if placeholder == "do" else set(stood_in) <= {placeholder}
     assert spans == sorted(spans)
     assert len(spans) >= len(places(text, lemma))
     assert neutralized(result, lemma, placeholder) == (result, [], "whole-words")
@@ -222,6 +282,17 @@ def test_the_stemmer_finds_what_the_table_does_not_hold(monkeypatch: pytest.Monk
             assert codes(row(context, lemma)) == []
             assert [each.why for each in Checks({}).unchecked] == ["pip install 'hannun[sage]'"]
     assert list(Checks({}).unchecked) == []
+
+
+def test_the_target_may_be_a_form_of_do_where_the_recipe_says_so() -> None:
+    checks = Checks({"options": {"verse.placeholder": "do"}})
+    for target, expected in (
+        ("Doing", []),
+        ("DONE", []),
+        ("[VERB]", ["HN-SAGE-002"]),
+        ("running", ["HN-SAGE-002", "HN-SAGE-001"]),
+    ):
+        assert [each.rule.code for each in checks.check(row("A cat", "run", target))] == expected
 
 
 def test_the_target_is_the_placeholder() -> None:

@@ -32,12 +32,14 @@ class OwnChecks(Protocol):
     def unchecked(self) -> Iterator[Unchecked]: ...
 
 
-def own_checks(benchmark: catalogue.Benchmark, recipe: Mapping[str, Any]) -> OwnChecks | None:
-    """The checks that only this benchmark has, where it has any."""
-    name = f"hannun.validate.checks.{benchmark.recipe}"
-    if importlib.util.find_spec(name) is None:
-        return None
-    return cast("OwnChecks", importlib.import_module(name).Checks(recipe))
+def own_checks(benchmark: catalogue.Benchmark, recipe: Mapping[str, Any]) -> list[OwnChecks]:
+    """The checks that only this benchmark has: those of its recipes, where they have any."""
+    modules = [f"hannun.validate.checks.{each}" for each in benchmark.recipes]
+    return [
+        cast("OwnChecks", importlib.import_module(name).Checks(recipe))
+        for name in modules
+        if importlib.util.find_spec(name) is not None
+    ]
 
 
 class KnownFolder:
@@ -46,7 +48,7 @@ class KnownFolder:
     def __init__(self, result: Result, folder: Path) -> None:
         self._result = result
         self._folder = folder
-        self._own: OwnChecks | None = None
+        self._own: list[OwnChecks] = []
 
     def validate(self) -> None:
         """Check the folder: recipe, lock, rows, and where it is a build its tables, pictures and card."""
@@ -78,9 +80,9 @@ class KnownFolder:
                 self._result.add(Part.ROWS, check_locked(row, lock))
         self._result.rows = checks.count or len(written)
         self._result.add(Part.ROWS, checks.finish())
-        if self._own is not None:
-            self._result.add(Part.ROWS, self._own.finish())
-            self._result.unchecked += self._own.unchecked
+        for own in self._own:
+            self._result.add(Part.ROWS, own.finish())
+            self._result.unchecked += own.unchecked
         self._result.baselines |= {**recipe.get("baselines", {}), **checks.baselines()}
 
     def _check_build(
@@ -107,8 +109,8 @@ class KnownFolder:
     def _check_row(self, row: Row, checks: RowChecks) -> None:
         self._result.add(Part.ROWS, checks.check(row))
         self._result.add(Part.ROWS, check_texts(row))
-        if self._own is not None:
-            self._result.add(Part.ROWS, self._own.check(row))
+        for own in self._own:
+            self._result.add(Part.ROWS, own.check(row))
 
     def _tables(self, card: dict[str, Any] | Finding) -> Iterator[tuple[str, str, Path]]:
         if isinstance(card, Finding):

@@ -43,6 +43,7 @@ function enlarge(button) {
   large.style.backgroundImage = getComputedStyle(button).backgroundImage;
   const named = document.body.classList.contains("blind") ? "" : button.getAttribute("aria-label");
   dialog.querySelector("p").textContent = named;
+  dialog.querySelector(".credit").textContent = button.dataset.credit || "";
   dialog.showModal();
 }
 

@@ -9,15 +9,14 @@ gold's place.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from hannun.reconstruct.rank import ranked
-from hannun.reconstruct.recipes.verb_forms import forms_of, neutralized, places
+from hannun.reconstruct.recipes.verb_forms import DO, WORD, VerbForms
 from hannun.reconstruct.recipes.verse_coco import FOLDERS, TRAIN_2017, Caption, Coco, image_of, read_coco
 from hannun.reconstruct.recipes.verse_tables import COCO, NO_SENSE, Annotation, read_annotations, read_glosses
 from hannun.reconstruct.source import Source
@@ -27,21 +26,21 @@ from hannun.schemas.errors import InputError
 from hannun.schemas.instance import CANDIDATES, Candidate, Instance
 from hannun.schemas.plan import Drop, Planned
 
+ORIGINAL, SPIS, NEUTRALIZED = "verse-original", "verse-spis", "verse-spis-neutralized"
+PLACEHOLDER = "[VERB]"
+
 VERSION = 1
 OPTIONS = {
     "seed": 1,
     "verse.annotations": ("3.5k", "gold_all"),
     "verse.images": ("train2014+val2014", "val2014"),
+    "verse.placeholder": (PLACEHOLDER, DO),
 }
-
-ORIGINAL, NEUTRALIZED = "verse-original", "verse-spis-neutralized"
-PLACEHOLDER = "[VERB]"
 
 _SPARES = {"hard": 2, "random": 4}
 _POOL = 256
 """Of more pictures of a kind than this for a verb, the first by rank of the verb: so that time grows with the
 number of images and not with its square."""
-_WORD = re.compile(r"[^\W\d_]+")
 
 
 def plan(benchmark: Benchmark, sources: Mapping[str, Source], options: Mapping[str, Any]) -> Planned:
@@ -65,7 +64,9 @@ def plan(benchmark: Benchmark, sources: Mapping[str, Source], options: Mapping[s
     glosses = read_glosses(sources["verse-senses"])
     of_coco = [source for key, source in sorted(sources.items()) if key.partition(".")[0] == "coco-captions"]
     coco = read_coco(of_coco, (each.image for each in annotations))
-    verse = Verse(annotations, coco, str(options["verse.images"]), options["seed"])
+    forms = VerbForms(sources["verb-forms"])
+    verse = Verse(annotations, coco, forms, str(options["verse.images"]), options["seed"])
+    made = [config.name for config in benchmark.configs if config.name in (ORIGINAL, SPIS, NEUTRALIZED)]
     rows: list[Instance] = []
     dropped: list[Drop] = []
     seen: set[Annotation] = set()
@@ -76,14 +77,15 @@ def plan(benchmark: Benchmark, sources: Mapping[str, Source], options: Mapping[s
         if isinstance(chosen, Drop):
             dropped.append(chosen)
             continue
-        asked = {(text, span) for text, span, _ in (_plain(chosen), _masked(chosen))}
+        wordings = _wordings(chosen, forms, options["verse.placeholder"])
+        asked = {(text, span) for text, span, _ in (wordings[SPIS], _masked(chosen, forms, PLACEHOLDER))}
         if asked & questions:
             # Whatever the config, so that all hold the same instances, and each of them every context once.
             dropped.append(Drop(item, "its context, or what masking leaves of it, is that of another row"))
             continue
         questions |= asked
-        rows.append(_instance(benchmark.configs[0].name, chosen, glosses))
-    used = {c.image_id for row in rows for c in (*row.candidates, *row.spares)}
+        rows += [_instance(config, chosen, wordings[config], glosses) for config in made]
+    used = {image_id for row in rows for image_id in row.image_ids}
     return Planned(
         rows=tuple(sorted(rows, key=lambda row: row.id)),
         images=tuple(coco.lock_entry(_number(image_id)) for image_id in sorted(used)),
@@ -95,8 +97,9 @@ def plan(benchmark: Benchmark, sources: Mapping[str, Source], options: Mapping[s
 class Verse:
     """VerSe's images by verb and sense, within the pool of images that the options state."""
 
-    def __init__(self, annotations: list[Annotation], coco: Coco, images: str, seed: int) -> None:
+    def __init__(self, annotations: list[Annotation], coco: Coco, forms: VerbForms, images: str, seed: int) -> None:
         self.coco = coco
+        self.forms = forms
         self.seed = seed
         self.annotations = annotations
         self._folders = set(images.split("+"))
@@ -143,9 +146,12 @@ class Verse:
         return self._pool("hard", lemma, sense, others - self._of_sense[lemma][sense])
 
     def random(self, lemma: str) -> list[str]:
-        """Images that are not annotated with the verb and none of whose captions holds a form of it."""
+        """Images that are not annotated with the verb and none of whose captions holds a form of it.
+
+        Nor a word made of one, as paintings of paint: it may show what the verb says.
+        """
         if ("random", lemma) not in self._pools:
-            holding = set[int]().union(*(self._holding(form) for form in forms_of(lemma)))
+            holding = self._numbers_of_verb[lemma]
             free = (image_id for number, image_id in self._captioned.items() if number not in holding)
             self._pools["random", lemma] = self._first("random", lemma, set(free) - self._of_verb[lemma])
         return self._pools["random", lemma]
@@ -170,18 +176,15 @@ class Verse:
         }
 
     @cached_property
-    def _numbers_of_word(self) -> dict[str, set[int]]:
-        """Numbers of the images whose captions hold a word, for each word in a form of a verb."""
-        words = {word for each in self.annotations for form in forms_of(each.lemma) for word in _words(form)}
-        numbers: dict[str, set[int]] = {word: set() for word in words}
+    def _numbers_of_verb(self) -> dict[str, set[int]]:
+        """Numbers of the images whose captions hold a form of a verb or a word made of one, for each verb."""
+        numbers: dict[str, set[int]] = defaultdict(set)
+        verbs_of = cache(self.forms.verbs_of)
         for number, captions in self.coco.captions.items():
-            for word in words.intersection(*[_words(" ".join(caption.text for caption in captions))]):
-                numbers[word].add(number)
+            for word in {word for caption in captions for word in WORD.findall(caption.text)}:
+                for lemma in verbs_of(word):
+                    numbers[lemma].add(number)
         return numbers
-
-    def _holding(self, form: str) -> set[int]:
-        """Numbers of the images whose captions hold all words of a form: those that hold the form are among them."""
-        return set.intersection(*(self._numbers_of_word[word] for word in _words(form)))
 
 
 @dataclass(frozen=True)
@@ -216,7 +219,7 @@ def choose(verse: Verse, annotation: Annotation, item: str) -> Chosen | Drop:
     captions = verse.coco.captions.get(image[1])
     if not captions:
         return Drop(item, "no caption of the image is given")
-    found = context_of(captions, lemma)
+    found = context_of(captions, lemma, verse.forms)
     if found is None:
         return Drop(item, "no caption holds a form of the verb")
     paired = verse.coco.image_id(image[1])
@@ -246,30 +249,34 @@ def choose(verse: Verse, annotation: Annotation, item: str) -> Chosen | Drop:
     )
 
 
-def context_of(captions: Iterable[Caption], lemma: str) -> tuple[Caption, str] | None:
+def context_of(captions: Iterable[Caption], lemma: str, forms: VerbForms) -> tuple[Caption, str] | None:
     """The caption that becomes the context, and the rule that chose it; None where none holds the verb."""
-    holding = [(caption, len(places(caption.text, lemma))) for caption in captions]
-    one = next((caption for caption, forms in holding if forms == 1), None)
+    holding = [(caption, len(forms.places(caption.text, lemma))) for caption in captions]
+    one = next((caption for caption, count in holding if count == 1), None)
     if one is not None:
         return one, "one form"
-    several = next((caption for caption, forms in holding if forms), None)
+    several = next((caption for caption, count in holding if count), None)
     return None if several is None else (several, "several forms")
 
 
-def _plain(chosen: Chosen) -> tuple[str, tuple[int, int], None]:
-    """The context and the span of its first form of the verb."""
-    return chosen.caption.text, places(chosen.caption.text, chosen.annotation.lemma)[0], None
+_Wording = tuple[str, tuple[int, int], str | None]
+"""A context, the span of its target, and the rule of neutralization that was used, if any."""
 
 
-def _masked(chosen: Chosen) -> tuple[str, tuple[int, int], str]:
-    """The context without the verb, the span of its first placeholder, and the rule that was used."""
-    text, spans, rule = neutralized(chosen.caption.text, chosen.annotation.lemma, PLACEHOLDER)
+def _wordings(chosen: Chosen, forms: VerbForms, placeholder: str) -> dict[str, _Wording]:
+    """The wording of each config; the target is the first form of the verb, or its placeholder."""
+    plain = chosen.caption.text, forms.places(chosen.caption.text, chosen.annotation.lemma)[0], None
+    return {ORIGINAL: plain, SPIS: plain, NEUTRALIZED: _masked(chosen, forms, placeholder)}
+
+
+def _masked(chosen: Chosen, forms: VerbForms, placeholder: str) -> _Wording:
+    text, spans, rule = forms.neutralized(chosen.caption.text, chosen.annotation.lemma, placeholder)
     return text, spans[0], rule
 
 
-def _instance(config: str, chosen: Chosen, glosses: Mapping[tuple[str, str], str]) -> Instance:
+def _instance(config: str, chosen: Chosen, wording: _Wording, glosses: Mapping[tuple[str, str], str]) -> Instance:
     lemma, sense = chosen.annotation.lemma, chosen.annotation.sense
-    context, span, neutralization = _masked(chosen) if config == NEUTRALIZED else _plain(chosen)
+    context, span, neutralization = wording
     candidates = [Candidate(*each) for each in chosen.negatives]
     candidates.insert(chosen.place, Candidate(chosen.paired if config == ORIGINAL else chosen.other, "gold"))
     return Instance(
@@ -306,10 +313,6 @@ def _refuse_other_annotations(benchmark: Benchmark, source: Source, wanted: str)
                 got=source.digest,
                 todo=f"add --set verse.annotations={named}, or give the other file",
             )
-
-
-def _words(text: str) -> set[str]:
-    return set(_WORD.findall(text.casefold()))
 
 
 def _number(image_id: str) -> int:

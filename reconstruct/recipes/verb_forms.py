@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 
+from hannun.reconstruct.source import Source
 from hannun.schemas.errors import InputError
 from hannun.schemas.table import parse_table
 
@@ -15,137 +17,182 @@ TABLE = Path(__file__).parents[1] / "sage" / "verb_forms.tsv"
 
 WHOLE_WORDS, DERIVED_WORDS = "whole-words", "derived-words"
 
-# A digit or an underscore beside a form leaves it a word to a reader, so only letters bound it.
-_LETTER = r"[^\W\d_]"
+DO = "do"
+"""The placeholder that is inflected as the verb was."""
+DOES, DID, DOING, DONE = "does", "did", "doing", "done"
+INFLECTIONS = frozenset({DO, DOES, DID, DOING, DONE})
+
+# A digit or an underscore beside a form leaves it a word to a reader, so words are runs of letters.
+WORD = re.compile(r"[^\W\d_]+")
 _VOWELS = re.compile(r"[aeiouy]+")
 
 _ENDING = r"(?:ful)?(?:ness(?:es)?|ly)?s?"
 _INFLECTED = rf"(?:ed|ing){_ENDING}"
 _OF_LONG_VERBS = r"(?:ers?|able|ances?)"
 
-
-def forms_of(lemma: str) -> frozenset[str]:
-    """All forms of a verb of VerSe, in lower case, itself among them.
-
-    Raises
-    ------
-    InputError
-        The table of verb forms does not hold the verb.
-    """
-    try:
-        return _table()[lemma]
-    except KeyError:
-        raise InputError(
-            "a verb that the table of verb forms does not hold",
-            where=str(TABLE),
-            expected=f"one of VerSe's {len(_table())} verbs",
-            got=lemma,
-            todo="enter the verb and all its forms in the table",
-        ) from None
+_HEAD = 2
+"""Letters in which every word that is derived from a form agrees with it."""
 
 
-def places(text: str, lemma: str) -> list[tuple[int, int]]:
-    """Spans [start, end) in characters of the verb's forms in a text, in order.
+@dataclass(frozen=True)
+class Verb:
+    """A verb's forms, in lower case, each with the form of `do` that is inflected alike."""
 
-    A form counts as a whole word, in any case, also as a noun and as a part of a hyphenated compound;
-    letters inside another word (play in player) do not.
+    lemma: str
+    forms: dict[str, str]
 
-    Raises
-    ------
-    InputError
-        The table of verb forms does not hold the verb.
-    """
-    return [found.span() for found in _whole_words(lemma).finditer(text)]
+    def is_form(self, word: str) -> bool:
+        """Whether a word is a form, in any case."""
+        return word.casefold() in self.forms
+
+    def is_derived(self, word: str) -> bool:
+        """Whether a word is no form, but made of one and an ending that keeps its meaning (paintings, layed)."""
+        return not self.is_form(word) and self._derivations.fullmatch(word.casefold()) is not None
+
+    def like(self, word: str) -> str:
+        """The form of `do` for a form or a derived word, in its case."""
+        folded = word.casefold()
+        endings = (("ing", DOING), ("ings", DOING), ("ed", DONE), ("s", DOES))
+        do = self.forms.get(folded) or next((each for ending, each in endings if folded.endswith(ending)), DO)
+        if len(word) > 1 and word.isupper():
+            return do.upper()
+        return do.capitalize() if word[0].isupper() else do
+
+    @cached_property
+    def _derivations(self) -> re.Pattern[str]:
+        found = []
+        for form in self.forms:
+            last = form[-1]
+            found.append(f"{form}{_ENDING}")
+            if form != self.lemma and last == "s":
+                # Cleansed is no form of clean.
+                continue
+            # Doubled consonants and dropped letters, whether or not spelling wants them: captions have both.
+            found.append(f"{form}{last}?{_INFLECTED}")
+            if last == "e":
+                found.append(f"{form[:-1]}{form[-2]}?{_INFLECTED}")
+        if len(_VOWELS.findall(self.lemma.removesuffix("e"))) > 1:
+            # Stemmers take these for forms where the verb has several syllables.
+            found.append(f"{self.lemma}{_OF_LONG_VERBS}")
+        return re.compile("|".join(found))
 
 
-def neutralized(text: str, lemma: str, placeholder: str) -> tuple[str, list[tuple[int, int]], str]:
-    """A text without forms of the verb.
-
-    The rules, in their order; the first that leaves nothing of the verb is used, and the last always does.
-
-    1. `whole-words`: every form in the table is replaced.
-    2. `derived-words`: so are words made of a form and an ending that keeps its meaning (shots, paintings,
-       playful, performer), misspelt forms among them (layed, runing). Agents of short verbs (player) stay.
-
-    Parameters
-    ----------
-    placeholder
-        Stands for the verb, as it is, whatever the verb's case.
-
-    Returns
-    -------
-    text, spans, rule
-        The new text, the spans [start, end) of its placeholders in characters, and the rule that was used.
+class VerbForms:
+    """The table of verb forms: lemma, form, the form of `do` that is inflected alike, and a note, a line.
 
     Raises
     ------
     InputError
-        The table of verb forms does not hold the verb, or the placeholder holds a form of it.
+        Not the table, or a word that is no form of `do`.
     """
-    whole, derived = _whole_words(lemma), _derived_words(lemma)
-    if whole.search(placeholder) or derived.search(placeholder):
-        raise InputError("the placeholder holds the verb", expected=f"no form of {lemma}", got=placeholder)
-    if derived.search(text):
-        return *_replaced(text, _either(lemma), placeholder), DERIVED_WORDS
-    return *_replaced(text, whole, placeholder), WHOLE_WORDS
+
+    def __init__(self, source: Source) -> None:
+        self._where = source.where
+        forms: dict[str, dict[str, str]] = defaultdict(dict)
+        for row in parse_table(source.data, source.where, columns=("lemma", "form", "do")).rows:
+            where = f"{source.where}, line {row.line}"
+            if row["do"] not in INFLECTIONS:
+                raise InputError("no form of do", where=where, expected=", ".join(sorted(INFLECTIONS)), got=row["do"])
+            if len(row["form"]) <= _HEAD or not WORD.fullmatch(row["form"]):
+                raise InputError("no form of a verb", where=where, expected="three letters or more", got=row["form"])
+            forms[row["lemma"]][row["form"].casefold()] = row["do"]
+        self._verbs = {lemma: Verb(lemma, each) for lemma, each in forms.items()}
+        self._by_head: dict[str, list[Verb]] = defaultdict(list)
+        for verb in self._verbs.values():
+            for head in sorted({form[:_HEAD] for form in verb.forms}):
+                self._by_head[head].append(verb)
+
+    def verb(self, lemma: str) -> Verb:
+        """The verb of that lemma.
+
+        Raises
+        ------
+        InputError
+            The table does not hold it.
+        """
+        try:
+            return self._verbs[lemma]
+        except KeyError:
+            raise InputError(
+                "a verb that the table of verb forms does not hold",
+                where=self._where,
+                expected=f"one of its {len(self._verbs)} verbs",
+                got=lemma,
+                todo="give a table with the verb and all its forms with --source verb-forms=PATH",
+            ) from None
+
+    def verbs_of(self, word: str) -> list[str]:
+        """Lemmas of which a word is a form or derived."""
+        found = self._by_head.get(word.casefold()[:_HEAD], ())
+        return [verb.lemma for verb in found if verb.is_form(word) or verb.is_derived(word)]
+
+    def places(self, text: str, lemma: str) -> list[tuple[int, int]]:
+        """Spans [start, end) in characters of the verb's forms in a text, in order.
+
+        A form counts as a whole word, in any case, also as a noun and as a part of a hyphenated compound;
+        letters inside another word (play in player) do not.
+
+        Raises
+        ------
+        InputError
+            The table does not hold the verb.
+        """
+        verb = self.verb(lemma)
+        return [found.span() for found in WORD.finditer(text) if verb.is_form(found[0])]
+
+    def neutralized(self, text: str, lemma: str, placeholder: str) -> tuple[str, list[tuple[int, int]], str]:
+        """A text without forms of the verb.
+
+        The rules, in their order; the first that leaves nothing of the verb is used, and the last always does.
+
+        1. `whole-words`: every form in the table is replaced.
+        2. `derived-words`: so are words made of a form and an ending that keeps its meaning (shots, paintings,
+           playful, performer), misspelt forms among them (layed, runing). Agents of short verbs (player) stay.
+
+        Parameters
+        ----------
+        placeholder
+            Stands for the verb. `do` is inflected as the form is, in its case (Doing, done); any other text
+            stands as it is.
+
+        Returns
+        -------
+        text, spans, rule
+            The new text, the spans [start, end) of its placeholders in characters, and the rule that was used.
+
+        Raises
+        ------
+        InputError
+            The table does not hold the verb, or the placeholder holds a form of it.
+        """
+        verb = self.verb(lemma)
+        words = INFLECTIONS if placeholder == DO else WORD.findall(placeholder)
+        if any(verb.is_form(word) or verb.is_derived(word) for word in words):
+            raise InputError("the placeholder holds the verb", expected=f"no form of {lemma}", got=placeholder)
+        stand_in = verb.like if placeholder == DO else lambda _: placeholder
+        if any(verb.is_derived(word) for word in WORD.findall(text)):
+            return *_replaced(text, lambda word: verb.is_form(word) or verb.is_derived(word), stand_in), DERIVED_WORDS
+        return *_replaced(text, verb.is_form, stand_in), WHOLE_WORDS
 
 
-def _replaced(text: str, pattern: re.Pattern[str], placeholder: str) -> tuple[str, list[tuple[int, int]]]:
+@cache
+def reviewed() -> VerbForms:
+    """The table that this package ships: VerSe's 90 verbs, made and tested with lemminflect, exceptions by hand."""
+    return VerbForms(Source("verb-forms", str(TABLE), TABLE.read_bytes()))
+
+
+def _replaced(
+    text: str, is_replaced: Callable[[str], bool], stand_in: Callable[[str], str]
+) -> tuple[str, list[tuple[int, int]]]:
     pieces: list[str] = []
     spans: list[tuple[int, int]] = []
     length = done = 0
-    for found in pattern.finditer(text):
-        before = text[done : found.start()]
+    for found in WORD.finditer(text):
+        if not is_replaced(found[0]):
+            continue
+        before, word = text[done : found.start()], stand_in(found[0])
         start = length + len(before)
-        length, done = start + len(placeholder), found.end()
-        pieces += [before, placeholder]
+        length, done = start + len(word), found.end()
+        pieces += [before, word]
         spans.append((start, length))
     return "".join([*pieces, text[done:]]), spans
-
-
-@cache
-def _table() -> dict[str, frozenset[str]]:
-    forms: dict[str, set[str]] = defaultdict(set)
-    for row in parse_table(TABLE.read_bytes(), str(TABLE), columns=("lemma", "form", "note")).rows:
-        forms[row["lemma"]].add(row["form"])
-    return {lemma: frozenset(each) for lemma, each in forms.items()}
-
-
-@cache
-def _whole_words(lemma: str) -> re.Pattern[str]:
-    return _words(map(re.escape, forms_of(lemma)))
-
-
-@cache
-def _derived_words(lemma: str) -> re.Pattern[str]:
-    """Words of a form and an ending that are not forms themselves."""
-    return _words(_derivations(lemma), but=forms_of(lemma))
-
-
-@cache
-def _either(lemma: str) -> re.Pattern[str]:
-    return _words([*map(re.escape, forms_of(lemma)), *_derivations(lemma)])
-
-
-def _derivations(lemma: str) -> list[str]:
-    found = []
-    for form in forms_of(lemma):
-        last = form[-1]
-        found.append(f"{form}{_ENDING}")
-        if form != lemma and last == "s":
-            # Cleansed is no form of clean.
-            continue
-        # Doubled consonants and dropped letters, whether or not spelling wants them: captions have both.
-        found.append(f"{form}{last}?{_INFLECTED}")
-        if last == "e":
-            found.append(f"{form[:-1]}{form[-2]}?{_INFLECTED}")
-    if len(_VOWELS.findall(lemma.removesuffix("e"))) > 1:
-        # Stemmers take these for forms where the verb has several syllables.
-        found.append(f"{lemma}{_OF_LONG_VERBS}")
-    return found
-
-
-def _words(patterns: Iterable[str], but: Iterable[str] = ()) -> re.Pattern[str]:
-    barred = "|".join(map(re.escape, sorted(but)))
-    unless = f"(?!(?:{barred})(?!{_LETTER}))" if barred else ""
-    return re.compile(f"(?<!{_LETTER}){unless}(?:{'|'.join(sorted(patterns))})(?!{_LETTER})", re.IGNORECASE)

@@ -11,7 +11,7 @@ from typing import Any
 from hannun.builders.built import built_pictures
 from hannun.builders.folder import README
 from hannun.cards.annotation import annotation_page
-from hannun.cards.gallery import gallery, thumbnail
+from hannun.cards.gallery import gallery, shown_images, thumbnail
 from hannun.cards.report_page import report_page
 from hannun.evaluation.agreement import Agreement, agreements
 from hannun.evaluation.form import COLUMNS, form_csv, item_of, questions, read_form
@@ -50,8 +50,8 @@ class Held:
         return catalogue.benchmark(self.recipe["benchmark"])
 
     def thumbnails(self, rows: Iterable[Instance], store: Store) -> dict[str, str]:
-        """Image id -> a `data:` address, for the rows' candidates whose pictures are there and decode."""
-        wanted = {candidate.image_id for row in rows for candidate in row.candidates}
+        """Image id -> a `data:` address, for what a page shows of the rows, where it is there and decodes."""
+        wanted = {image_id for row in rows for image_id in shown_images(row)}
         return {
             image_id: thumbnail(data)
             for image_id, data in self._pictures(store)
@@ -60,7 +60,15 @@ class Held:
 
     def _pictures(self, store: Store) -> Iterator[tuple[str, bytes]]:
         if self.is_build:
-            yield from built_pictures(self.folder)
+            embedded = set()
+            for image_id, data in built_pictures(self.folder):
+                embedded.add(image_id)
+                yield image_id, data
+            # Described pictures are in a build's lock, and only in the store.
+            for entry in self.plan.lock():
+                path = store.find(entry.digests[IDENTITY]) if IDENTITY in entry.digests else None
+                if path is not None and entry.image_id not in embedded:
+                    yield entry.image_id, path.read_bytes()
             return
         for image_id, seen in state_of(self.plan, store, Policy(), fast=True).seen.items():
             yield image_id, store.path(seen.digests[IDENTITY], seen.format).read_bytes()

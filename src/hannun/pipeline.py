@@ -82,10 +82,11 @@ class State:
     @property
     def accepted(self) -> int:
         """Number of images that may be built."""
-        return sum(
-            is_accepted(each.outcome, accept=self.policy.accept, locked=self.policy.locked)
-            for each in self.seen.values()
-        )
+        return sum(map(self.accepts, self.seen.values()))
+
+    def accepts(self, seen: Observation) -> bool:
+        """Whether what was observed may be built."""
+        return is_accepted(seen.outcome, accept=self.policy.accept, locked=self.policy.locked)
 
     @property
     def may_still_come(self) -> int:
@@ -343,14 +344,19 @@ def _refuse_broken(benchmark: catalogue.Benchmark, planned: Planned) -> None:
 
 def _built_lock(state: State, resolution: Resolution, store: Store) -> tuple[list[LockEntry], list[dict[str, Any]]]:
     """The lock of what is really built, and where its bytes are not the planned ones."""
-    used = {c.image_id for row in resolution.rows for c in row.candidates}
     accepted = frozenset({Outcome.EXACT, Outcome.UNVERIFIED}) | state.policy.accept
+    used = {c.image_id for row in resolution.rows for c in row.candidates}
+    described = {row.described for row in resolution.rows} - used
     entries = []
     changed = []
     for entry in state.lock:
-        if entry.image_id not in used:
+        if entry.image_id not in used | described:
             continue
-        seen = state.seen[entry.image_id]
+        seen = state.seen.get(entry.image_id)
+        if seen is None or not state.accepts(seen):
+            # A described picture need not be there.
+            entries.append(entry)
+            continue
         other = seen.outcome not in (Outcome.EXACT, Outcome.UNVERIFIED)
         entries.append(
             completed(entry, state.observed[entry.image_id], store, accepted=accepted)

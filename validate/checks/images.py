@@ -93,9 +93,12 @@ class ImageChecks:
 
 def check_locked(row: Row, lock: Mapping[str, LockEntry]) -> Iterator[Finding]:
     """Findings where a row names an image that is not in the lock."""
-    for field in ("candidates", "spares"):
-        named = row.values.get(field)
-        for image_id in map(image_id_of, named if isinstance(named, list) else ()):
+    source = row.values.get("source")
+    described = source.get("image") if isinstance(source, Mapping) else None
+    named = {field: row.values.get(field) for field in ("candidates", "spares")}
+    named["source.image"] = None if described is None else [described]
+    for field, images in named.items():
+        for image_id in map(image_id_of, images if isinstance(images, list) else ()):
             if image_id not in lock:
                 yield finding("image-unlocked", row.at(field), f"{image_id} is not in the lock")
 

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import importlib.util
-import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
 from hannun.reconstruct.recipes.sage_verse import NEUTRALIZED, PLACEHOLDER
-from hannun.reconstruct.recipes.verb_forms import forms_of, places
+from hannun.reconstruct.recipes.verb_forms import DO, INFLECTIONS, WORD, reviewed
 from hannun.schemas.errors import InputError
 from hannun.schemas.instance import config_of
 from hannun.validate.finding import Finding, Unchecked, finding
 from hannun.validate.reader import Row
 
-_WORD = re.compile(r"[^\W\d_]+")
-
 
 class Checks:
     """Checks neutralized rows by the table of verb forms and by a stemmer that knows nothing of it."""
 
-    def __init__(self, recipe: Mapping[str, Any]) -> None:  # noqa: ARG002
+    def __init__(self, recipe: Mapping[str, Any]) -> None:
         self._unknown: set[str] = set()
+        placeholder = recipe.get("options", {}).get("verse.placeholder", PLACEHOLDER)
+        self._targets = INFLECTIONS if placeholder == DO else {placeholder}
 
     @property
     def unchecked(self) -> Iterator[Unchecked]:
@@ -42,8 +41,9 @@ class Checks:
         if not isinstance(source, Mapping) or not isinstance(source.get("lemma"), str):
             return
         target = values.get("target")
-        if isinstance(target, str) and target != PLACEHOLDER:
-            yield finding("sage-placeholder", row.at("target"), "another target", expected=PLACEHOLDER, found=target)
+        if isinstance(target, str) and not {target, target.lower()} & self._targets:
+            expected = " or ".join(sorted(self._targets))
+            yield finding("sage-placeholder", row.at("target"), "another target", expected=expected, found=target)
         for field in ("context", "target"):
             text = values.get(field)
             if isinstance(text, str):
@@ -59,11 +59,11 @@ class Checks:
     def _left(self, text: str, lemma: str) -> list[str]:
         """Words of a text that the table or the stemmer takes for the verb."""
         try:
-            by_table = [text[start:end] for start, end in places(text, lemma)]
+            by_table = [text[start:end] for start, end in reviewed().places(text, lemma)]
         except InputError:
             self._unknown.add(lemma)
             return []
-        by_stem = [word for word in _WORD.findall(text) if _stem(word) in _stems_of(lemma)] if _can_stem() else []
+        by_stem = [word for word in WORD.findall(text) if _stem(word) in _stems_of(lemma)] if _can_stem() else []
         return list(dict.fromkeys([*by_table, *by_stem]))
 
 
@@ -85,4 +85,4 @@ def _stem(word: str) -> str:
 @cache
 def _stems_of(lemma: str) -> frozenset[str]:
     """Stems of all forms: a stemmer does not lead an irregular one (threw) to its verb."""
-    return frozenset(map(_stem, forms_of(lemma)))
+    return frozenset(map(_stem, reviewed().verb(lemma).forms))
