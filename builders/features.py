@@ -38,19 +38,18 @@ def features(record: str) -> datasets.Features:
     return datasets.Features.from_dict(feature_dict(record))
 
 
-def arrow_schema(record: str) -> pa.Schema:
-    """Arrow schema of a record, with the features in its metadata as `datasets` looks for them."""
+def arrow_schema(described: Mapping[str, Any]) -> pa.Schema:
+    """Arrow schema of features, with these in its metadata as `datasets` looks for them."""
     import pyarrow as pa
 
-    described = feature_dict(record)
     metadata = json.dumps({"info": {"features": described}}, ensure_ascii=False, sort_keys=True)
     fields = [(name, _arrow_type(feature)) for name, feature in described.items()]
     return pa.schema(fields, metadata={"huggingface": metadata})
 
 
-def readme_features(record: str) -> list[dict[str, Any]]:
+def readme_features(described: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Features as the `dataset_info` of a README.md lists them."""
-    return [{"name": name, **_readme_form(feature)} for name, feature in feature_dict(record).items()]
+    return [{"name": name, **_readme_form(feature)} for name, feature in described.items()]
 
 
 def _feature(schema: Mapping[str, Any], where: str) -> Any:

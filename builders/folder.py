@@ -7,6 +7,7 @@ README.md last: a folder without it is not a build.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -30,6 +31,8 @@ SHARD_BYTES = 480 << 20
 
 Record = Mapping[str, Any]
 
+_TABLE = re.compile(r"[a-z]+-\d{5}-of-\d{5}\.parquet")
+
 
 @dataclass(frozen=True)
 class SplitSize:
@@ -40,12 +43,17 @@ class SplitSize:
 
 
 def write_splits(
-    folder: Path, benchmark: Benchmark, records: Callable[[str, str], Iterable[Record]]
+    folder: Path,
+    splits: Mapping[str, Iterable[str]],
+    features: Mapping[str, Mapping[str, Any]],
+    records: Callable[[str, str], Iterable[Record]],
 ) -> dict[str, dict[str, SplitSize]]:
     """Write the parquet files of every config and split below `folder`.
 
     Parameters
     ----------
+    splits, features
+        Config -> its splits, and -> the features of its tables by column.
     records
         (config, split) -> its records, in order; image cells are `{"bytes", "path"}`.
 
@@ -54,25 +62,31 @@ def write_splits(
     Config -> split -> its size; an empty split is left out, since 0-row parquet cannot be loaded.
     """
     sizes: dict[str, dict[str, SplitSize]] = {}
-    for config in benchmark.configs:
-        for split in config.splits:
-            size = _write_split(folder / config.name, split, benchmark.record, records(config.name, split))
+    for config, names in splits.items():
+        for split in names:
+            size = _write_split(folder / config, split, features[config], records(config, split))
             if size.rows:
-                sizes.setdefault(config.name, {})[split] = size
+                sizes.setdefault(config, {})[split] = size
     return sizes
 
 
 def front_matter(
-    benchmark: Benchmark, sizes: Mapping[str, Mapping[str, SplitSize]], lock: Iterable[LockEntry]
+    benchmark: Benchmark,
+    features: Mapping[str, Mapping[str, Any]],
+    sizes: Mapping[str, Mapping[str, SplitSize]],
+    lock: Iterable[LockEntry],
 ) -> dict[str, Any]:
     """The YAML head of README.md: what `datasets` needs to load the folder, and what the Hub shows.
 
     Parameters
     ----------
+    features
+        Config -> the features of its tables by column.
     lock
         The images that the folder holds; their licences are named beside the text's.
     """
-    licences = {benchmark.text_licence.spdx, *((entry.licence or {}).get("spdx") for entry in lock)}
+    licences = {each.spdx for each in benchmark.text_licences.values()}
+    licences |= {(entry.licence or {}).get("spdx") for entry in lock}
     return {
         "pretty_name": benchmark.title,
         "language": list(benchmark.languages),
@@ -88,7 +102,7 @@ def front_matter(
         "dataset_info": [
             {
                 "config_name": config,
-                "features": readme_features(benchmark.record),
+                "features": readme_features(features[config]),
                 "splits": [
                     {"name": split, "num_bytes": size.bytes, "num_examples": size.rows}
                     for split, size in splits.items()
@@ -135,7 +149,8 @@ def check_place(folder: Path) -> None:
 def staged(folder: Path) -> Iterator[Path]:
     """A new folder beside `folder`; its contents are moved in when the block ends well, README.md last.
 
-    What `folder` holds under other names (its plan) stays.
+    What `folder` holds under other names (its plan) stays, but for the tables of an earlier build: one of
+    another layout or other options has other configs.
 
     Raises
     ------
@@ -150,6 +165,9 @@ def staged(folder: Path) -> Iterator[Path]:
         yield staging
         folder.mkdir(exist_ok=True)
         (folder / README).unlink(missing_ok=True)
+        for old in folder.iterdir():
+            if _holds_tables(old):
+                shutil.rmtree(old)
         for entry in sorted(staging.iterdir(), key=lambda entry: entry.name == README):
             target = folder / entry.name
             if target.is_dir():
@@ -167,11 +185,17 @@ def staged(folder: Path) -> Iterator[Path]:
         shutil.rmtree(staging, ignore_errors=True)
 
 
-def _write_split(folder: Path, split: str, record: str, records: Iterable[Record]) -> SplitSize:
+def _holds_tables(path: Path) -> bool:
+    """Whether a folder holds the tables of a config and nothing else."""
+    names = [entry.name for entry in path.iterdir()] if path.is_dir() else []
+    return bool(names) and all(map(_TABLE.fullmatch, names))
+
+
+def _write_split(folder: Path, split: str, features: Mapping[str, Any], records: Iterable[Record]) -> SplitSize:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = arrow_schema(record)
+    schema = arrow_schema(features)
     shards: list[Path] = []
     rows = 0
     with ExitStack() as stack:
@@ -200,7 +224,7 @@ def _groups(records: Iterable[Record]) -> Iterator[tuple[list[Record], int]]:
     group: list[Record] = []
     size = 0
     for record in records:
-        cells = sum(len(cell["bytes"]) for cell in record.get("images", ()))
+        cells = _image_bytes(record)
         if group and (size + cells > GROUP_BYTES or len(group) >= GROUP_ROWS):
             yield group, size
             group, size = [], 0
@@ -208,3 +232,9 @@ def _groups(records: Iterable[Record]) -> Iterator[tuple[list[Record], int]]:
         size += cells
     if group:
         yield group, size
+
+
+def _image_bytes(record: Record) -> int:
+    """Bytes of a record's pictures, in its cells `image` and `images`."""
+    cells = [*record.get("images", ()), *([record["image"]] if "image" in record else [])]
+    return sum(len(cell["bytes"]) for cell in cells)

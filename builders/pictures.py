@@ -7,10 +7,12 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
+from hannun.builders.layout import Layout
 from hannun.reconstruct.store import Store
 from hannun.schemas.digest import IDENTITY, digests_of
 from hannun.schemas.errors import IncompleteError
 from hannun.schemas.instance import Instance
+from hannun.schemas.lock import LockEntry
 from hannun.schemas.observation import Observation
 
 
@@ -44,6 +46,19 @@ class Pictures:
         return {"bytes": data, "path": name if name.lower().endswith(suffix) else name + suffix}
 
 
-def project(row: Instance, pictures: Pictures) -> Mapping[str, Any]:
-    """A resolved instance as the record of its data set: the instance, and its candidates' pictures."""
+def project(row: Instance, pictures: Pictures, layout: Layout) -> Mapping[str, Any]:
+    """A resolved instance as the record of its data set: the instance, and where they are embedded its pictures."""
+    if layout is Layout.BY_ID:
+        return row.to_json()
     return {**row.to_json(), "images": [pictures.cell(each.image_id) for each in row.candidates]}
+
+
+def image_record(entry: LockEntry, pictures: Pictures) -> Mapping[str, Any]:
+    """A picture of the built lock as a record of the config `images`."""
+    licence = entry.licence or {}
+    return {
+        "image_id": entry.image_id,
+        "image": pictures.cell(entry.image_id),
+        "licence": licence.get("spdx") or licence.get("name"),
+        "attribution": entry.attribution,
+    }

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hannun.builders.folder import SplitSize
+from hannun.builders.layout import IMAGES, IMAGES_SPLIT
 from hannun.schemas.catalogue import Benchmark
 from hannun.schemas.licence import Licence
 from hannun.schemas.lock import LockEntry
+
+_NAMED_AUTHORS = 3
+"""Attributions under one licence that the card itself writes out."""
 
 
 def card_body(
@@ -43,9 +47,19 @@ def card_body(
         "| config | split | rows | what it is |",
         "| --- | --- | ---: | --- |",
     ]
-    for config in benchmark.configs:
-        for name, size in sizes.get(config.name, {}).items():
-            lines.append(f"| {config.name} | {name} | {size.rows:,} | {config.description} |")
+    described = {config.name: config.description for config in benchmark.configs}
+    described[IMAGES] = "Every picture once; the other configs name them by `image_id`."
+    for config, splits in sizes.items():
+        lines += [f"| {config} | {name} | {size.rows:,} | {described[config]} |" for name, size in splits.items()]
+    if IMAGES in sizes:
+        lines += [
+            "",
+            "```python",
+            f'pictures = load_dataset("PATH_OF_THIS_FOLDER", "{IMAGES}", split="{IMAGES_SPLIT}")',
+            'place = {image_id: n for n, image_id in enumerate(pictures["image_id"])}',
+            'first_row = [pictures[place[each["image_id"]]]["image"] for each in rows[0]["candidates"]]',
+            "```",
+        ]
     lines += [
         "",
         f"{len(lock):,} different images; `images.lock.jsonl` holds the digests of each,",
@@ -70,7 +84,8 @@ def card_body(
     if benchmark.facts:
         lines += ["", "## What is known of it", "", "| what | value | where it stands |", "| --- | --- | --- |"]
         lines += [f"| {each['what']} | {each['value']} | {each['where']} |" for each in benchmark.facts]
-    lines += ["", "## Licences", "", f"- Text: {_licence(benchmark.text_licence)}"]
+    lines += ["", "## Licences", ""]
+    lines += [f"- Text of {name}: {_licence(each)}" for name, each in benchmark.text_licences.items()]
     lines += [f"- Images, {count:,}: {licence}" for licence, count in _image_licences(lock).most_common()]
     if not benchmark.published:
         lines += [
@@ -92,11 +107,20 @@ def _licence(licence: Licence) -> str:
 
 
 def _image_licences(lock: Iterable[LockEntry]) -> Counter[str]:
-    """Licences of the images, written out, and how many are under each."""
-    counts: Counter[str] = Counter()
+    """Licences of the images, written out with whom to name, and how many are under each.
+
+    Where a licence has many authors, images.lock.jsonl names them.
+    """
+    authors: dict[str, Counter[str | None]] = defaultdict(Counter)
     for entry in lock:
         licence = entry.licence or {}
         name = licence.get("name") or "not known"
-        linked = f"[{name}]({licence['url']})" if licence.get("url") else name
-        counts[f"{linked}. {entry.attribution}." if entry.attribution else f"{linked}."] += 1
+        authors[f"[{name}]({licence['url']})" if licence.get("url") else name][entry.attribution] += 1
+    counts: Counter[str] = Counter()
+    for name, named in authors.items():
+        if len(named) > _NAMED_AUTHORS:
+            counts[f"{name}. Whom to name stands in images.lock.jsonl."] = named.total()
+        else:
+            for attribution, count in named.items():
+                counts[f"{name}. {attribution}." if attribution else f"{name}."] = count
     return counts

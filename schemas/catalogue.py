@@ -101,6 +101,11 @@ class Benchmark:
         return self.licences["text"]
 
     @property
+    def text_licences(self) -> dict[str, Licence]:
+        """The licence of its texts by the name of the benchmark that they are of: its members', or its own."""
+        return {each.name: each.text_licence for each in self.members or (self,)}
+
+    @property
     def image_licence(self) -> Licence:
         """The licence of the images that the default options give."""
         return self.licences["images"]

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from hannun.builders import features
 from hannun.builders.folder import write_splits
+from hannun.builders.layout import Layout, table_features
 from hannun.schemas import catalogue, json_schema
 from hannun.schemas.digest import digests_of
 from pictures import png
@@ -39,7 +40,7 @@ def test_features_follow_the_schema() -> None:
     assert described["target_span"] == [{"dtype": "int64", "_type": "Value"}]
     assert described["source"]["noun"] == {"dtype": "string", "_type": "Value"}
     assert set(described) == set(json_schema.merged_properties("kona"))
-    schema = features.arrow_schema("kona")
+    schema = features.arrow_schema(described)
     assert schema.field("images").type == pa.list_(pa.struct({"bytes": pa.binary(), "path": pa.string()}))
     assert json.loads(schema.metadata[b"huggingface"])["info"]["features"] == described
     assert schema == features.features("kona").arrow_schema
@@ -74,7 +75,9 @@ def test_row_groups_are_cut_by_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyP
             for n in range(13)
         ]  # fmt: skip
 
-    sizes = write_splits(tmp_path, catalogue.benchmark("kona"), records)
+    kona = catalogue.benchmark("kona")
+    splits = {config.name: config.splits for config in kona.configs}
+    sizes = write_splits(tmp_path, splits, table_features(kona, Layout.EMBEDDED), records)
     files = sorted(tmp_path.glob("original/*"))
     assert [path.name for path in files] == [f"test-{n:05d}-of-00003.parquet" for n in range(3)]
     assert sizes == {"original": {"test": sizes["original"]["test"]}}

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hannun.builders.features import arrow_schema
+from hannun.builders.features import arrow_schema, feature_dict
 from hannun.schemas.errors import InputError
 from hannun.validate.finding import Level
 from hannun.validate.outputs import json as json_output
@@ -30,7 +30,7 @@ def rewritten(folder: Path, change: Callable[[list[dict[str, Any]]], object], ta
     path = folder / table
     rows = pq.read_table(path).to_pylist()
     change(rows)
-    pq.write_table(pa.Table.from_pylist(rows, schema=arrow_schema("kona")), path)
+    pq.write_table(pa.Table.from_pylist(rows, schema=arrow_schema(feature_dict("kona"))), path)
 
 
 def lines_changed(folder: Path, name: str, change: Callable[[list[Any]], object]) -> None:

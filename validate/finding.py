@@ -103,6 +103,7 @@ RULES: dict[str, Rule] = {
             "write the name alone: a path gives away a folder",
         ),
         ("image-count", "HN-IMG-006", _E, "there is one image for each candidate", "build again"),
+        ("image-absent", "HN-IMG-008", _E, "the pictures of all candidates are there", "build again"),
         ("image-cut", "HN-IMG-007", _W, "locked images can be decoded in full", "known upstream damage: nothing"),
         ("not-nfc", "HN-TXT-001", _W, "text is NFC", "normalise it (macOS writes NFD)"),
         ("zero-width", "HN-TXT-002", _W, "no zero-width characters", "remove it: it splits words unseen"),

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from hannun.builders.layout import IMAGES, Layout, layout_of, table_features
 from hannun.reconstruct.plan_folder import LOCK, RECIPE, ROWS
 from hannun.schemas import catalogue
 from hannun.schemas.errors import InputError
@@ -89,18 +90,24 @@ class KnownFolder:
         self, benchmark: catalogue.Benchmark, lock: dict[str, LockEntry], written: list[Row], checks: RowChecks
     ) -> None:
         card = card_of(self._folder)
+        layout = layout_of(self._folder)
+        features = table_features(benchmark, layout)
         images = ImageChecks(lock)
         counts: dict[tuple[str, str], int] = {}
         tables: dict[str, dict[str, Any]] = {}
         for config, split, path in self._tables(card):
             place = Place(path.relative_to(self._folder).as_posix(), config, split)
-            self._result.add(Part.SCHEMA, check_columns(place, path, benchmark.record))
+            self._result.add(Part.SCHEMA, check_columns(place, path, features.get(config, {})))
+            holds_images = layout is Layout.BY_ID and config == IMAGES
             for row in self._rows(place, path):
                 counts[config, split] = counts.get((config, split), 0) + 1
-                self._result.add(Part.SCHEMA, check_record(row, benchmark.record))
-                self._check_row(row, checks)
+                self._result.add(Part.SCHEMA, check_record(row, "image" if holds_images else benchmark.record))
                 self._result.add(Part.IMAGES, images.check(row))
-                tables[str(row.values.get("id"))] = {k: v for k, v in row.values.items() if k != "images"}
+                if not holds_images:
+                    self._check_row(row, checks)
+                    tables[str(row.values.get("id"))] = {k: v for k, v in row.values.items() if k != IMAGES}
+        if layout is Layout.BY_ID:
+            self._result.add(Part.IMAGES, images.missing(Place(ROWS), tables))
         if isinstance(card, dict):
             self._result.add(Part.SCHEMA, check_counts(card, counts))
         expected = (row.values for row in written if "id" in row.values)

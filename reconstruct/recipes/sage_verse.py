@@ -30,7 +30,7 @@ ORIGINAL, SPIS, NEUTRALIZED = "verse-original", "verse-spis", "verse-spis-neutra
 PLACEHOLDER = "[VERB]"
 
 VERSION = 1
-OPTIONS = {
+OPTIONS: Mapping[str, int | tuple[str, ...]] = {
     "seed": 1,
     "verse.annotations": ("3.5k", "gold_all"),
     "verse.images": ("train2014+val2014", "val2014"),

@@ -22,7 +22,7 @@ from hannun.schemas.text import nfc
 from hannun.schemas.text_file import decode, lines_of
 
 VERSION = 1
-OPTIONS = {"seed": 1}
+OPTIONS: Mapping[str, int | tuple[str, ...]] = {"seed": 1}
 
 IMAGES = "vwsd-images"
 

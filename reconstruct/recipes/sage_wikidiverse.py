@@ -26,7 +26,7 @@ VERSION = 1
 GOLDS = ("linked", "retrieved")
 """Rows to take: all that are linked to an entity, or only those whose entity was retrieved too."""
 
-OPTIONS = {"seed": 1, "wikidiverse.gold": GOLDS}
+OPTIONS: Mapping[str, int | tuple[str, ...]] = {"seed": 1, "wikidiverse.gold": GOLDS}
 
 _SPARES = {"hard": 2, "random": 4}
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from hannun.builders.folder import README, front_matter, readme, staged, write_splits
-from hannun.builders.pictures import Pictures, project
+from hannun.builders.layout import IMAGES, IMAGES_SPLIT, Layout, table_features
+from hannun.builders.pictures import Pictures, image_record, project
 from hannun.cards.card import card_body
 from hannun.reconstruct.download import downloaded
 from hannun.reconstruct.fetch import fetch
@@ -254,7 +255,7 @@ def with_published_licences(entries: list[LockEntry], store: Store, reach: Reach
     ]
 
 
-def build(state: State, store: Store, out: Path) -> Build:
+def build(state: State, store: Store, out: Path, layout: Layout = Layout.EMBEDDED) -> Build:
     """Write the folder that load_dataset reads.
 
     Raises
@@ -275,15 +276,23 @@ def build(state: State, store: Store, out: Path) -> Build:
             todo="run fetch again, or see `sage-reconstruct report DIR`",
         )
     pictures = Pictures(store, state.seen)
+    lock, changed_bytes = _built_lock(state, resolution, store)
+    features = table_features(state.benchmark, layout)
+    splits = {config.name: config.splits for config in state.benchmark.configs}
+    if layout is Layout.BY_ID:
+        splits[IMAGES] = (IMAGES_SPLIT,)
 
     def records(config: str, split: str) -> Iterator[Mapping[str, Any]]:
+        if config == IMAGES:
+            for entry in lock:
+                if entry.image_id in state.seen and state.accepts(state.seen[entry.image_id]):
+                    yield image_record(entry, pictures)
         for row in resolution.rows:
             if config_of(row.id) == config and row.split == split:
-                yield project(row, pictures)
+                yield project(row, pictures, layout)
 
-    lock, changed_bytes = _built_lock(state, resolution, store)
     with staged(out) as staging:
-        sizes = write_splits(staging, state.benchmark, records)
+        sizes = write_splits(staging, splits, features, records)
         (staging / RECIPE).write_text(dumps(state.recipe) + "\n", encoding="utf-8")
         (staging / ROWS).write_text(dump_lines(row.to_json() for row in resolution.rows), encoding="utf-8")
         (staging / LOCK).write_text(dump_lines(entry.to_json() for entry in lock), encoding="utf-8")
@@ -291,7 +300,9 @@ def build(state: State, store: Store, out: Path) -> Build:
             dump_lines([*(each.to_json() for each in resolution.substitutions), *changed_bytes]), encoding="utf-8"
         )
         body = card_body(state.benchmark, sizes, state.recipe, lock)
-        (staging / README).write_text(readme(front_matter(state.benchmark, sizes, lock), body), encoding="utf-8")
+        (staging / README).write_text(
+            readme(front_matter(state.benchmark, features, sizes, lock), body), encoding="utf-8"
+        )
     rows = {config: {split: size.rows for split, size in splits.items()} for config, splits in sizes.items()}
     return Build(out, rows, resolution)
 

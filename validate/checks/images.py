@@ -11,7 +11,7 @@ from hannun.schemas.digest import IDENTITY, digests_of
 from hannun.schemas.invariants import image_id_of
 from hannun.schemas.lock import LockEntry
 from hannun.schemas.outcome import Outcome
-from hannun.validate.finding import Finding, finding
+from hannun.validate.finding import Finding, Place, finding
 from hannun.validate.reader import Row
 
 _COLUMNS = ("image", "images")
@@ -27,12 +27,18 @@ class ImageChecks:
     def __init__(self, lock: Mapping[str, LockEntry] | None) -> None:
         self._lock = lock
         self._decoded: dict[str, PictureFacts | PictureProblem] = {}
+        self._alone: set[str] = set()
 
     def check(self, row: Row) -> Iterator[Finding]:
         cells = list(_cells(row.values))
         candidates = row.values.get("candidates")
         images = row.values.get("images")
-        ids: list[Any] = [None] * len(cells)
+        alone = row.values.get("image_id")
+        ids: list[Any] = [alone] * len(cells)
+        if isinstance(alone, str):
+            if alone in self._alone:
+                yield finding("duplicate-id", row.at("image_id"), f"{alone} stands there twice")
+            self._alone.add(alone)
         if isinstance(images, list) and isinstance(candidates, list):
             if len(images) != len(candidates):
                 yield finding(
@@ -47,6 +53,21 @@ class ImageChecks:
                 ids = [by_field.get(field) for field, _ in cells]
         for (field, cell), image_id in zip(cells, ids, strict=True):
             yield from self._check_cell(row, field, cell, image_id)
+
+    def missing(self, file: Place, rows: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
+        """Findings where a row names a candidate whose picture no checked row of pictures holds.
+
+        Parameters
+        ----------
+        rows
+            Id -> row.
+        """
+        for row_id, row in rows.items():
+            candidates = row.get("candidates")
+            for image_id in map(image_id_of, candidates if isinstance(candidates, list) else ()):
+                if image_id not in self._alone:
+                    place = Place(file.file, row_id=row_id, field="candidates")
+                    yield finding("image-absent", place, f"the picture of {image_id} is not in the folder")
 
     def _check_cell(self, row: Row, field: str, cell: Any, image_id: str | None) -> Iterator[Finding]:
         place = row.at(field)

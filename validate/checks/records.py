@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from hannun.builders.features import arrow_schema
 from hannun.schemas.json_schema import problems
@@ -16,16 +17,18 @@ def check_record(row: Row, schema: str) -> Iterator[Finding]:
     values = dict(row.values)
     if isinstance(values.get("images"), list):
         values["images"] = [None] * len(values["images"])
+    if "image" in values:
+        values["image"] = None
     for path, message in problems(schema, values):
         yield finding("schema", row.at(path.removeprefix("$.").removeprefix("$")), message)
 
 
-def check_columns(place: Place, path: Path, record: str) -> Iterator[Finding]:
-    """Findings where a parquet file does not have the columns and types of its record."""
+def check_columns(place: Place, path: Path, features: Mapping[str, Any]) -> Iterator[Finding]:
+    """Findings where a parquet file does not have the columns and types of its features."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    expected = arrow_schema(record)
+    expected = arrow_schema(features)
     try:
         got = pq.read_schema(path)
     except (pa.ArrowException, OSError):

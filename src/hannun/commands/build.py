@@ -25,6 +25,7 @@ from hannun.schemas.errors import ExitCode
 @options.planning
 @options.fetching
 @options.policy
+@options.layout
 @options.store
 @click.option(
     "--register/--no-register", default=True, show_default=True, help='Answer load_dataset("hannun/NAME", CONFIG) too.'
@@ -39,10 +40,12 @@ def command(*, name: str, out: Path | None, register: bool, **given: Any) -> Exi
     from hannun.schemas import catalogue
 
     module = recipe_module(catalogue.benchmark(name).recipe)
-    folder = out or built_folder(name, variant(module, completed_options(module, given["options"])))
+    chosen = variant(module, completed_options(module, given["options"]))
+    embedded = given["layout"] == "embedded"
+    folder = out or built_folder(name, chosen if embedded else "-".join(filter(None, [chosen, given["layout"]])))
     code = run(name=name, out=folder, **given)
-    # A build that running again would complete is not what the name stands for.
-    if register and code is not ExitCode.INCOMPLETE:
+    # A build that running again would complete is not what the name stands for, nor are rows without pictures.
+    if register and embedded and code is not ExitCode.INCOMPLETE:
         import datasets
 
         from hannun.builders.register import NAMESPACE

@@ -172,6 +172,15 @@ def policy(function: F) -> F:
     return options(cast("F", call))
 
 
+layout = _option(
+    "--layout",
+    type=click.Choice(["embedded", "by-id"]),
+    default="embedded",
+    show_default=True,
+    help="Pictures in every row, or once each in a config `images`.",
+)
+
+
 def fetching(function: F) -> F:
     """How to fetch, given to the verb as `Settings`; `sources` is passed on too."""
 

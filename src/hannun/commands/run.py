@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @options.planning
 @options.fetching
 @options.policy
+@options.layout
 @options.store
 @options.as_json
 @options.quiet
@@ -39,6 +40,7 @@ def run(
     lock: Path | None,
     settings: Settings,
     policy: Policy,
+    layout: str,
     store: Store,
     limit: int | None,
     retry: bool,
@@ -49,6 +51,7 @@ def run(
     """Plan into DIR/plan, fetch, and build DIR."""
     from hannun import pipeline
     from hannun.builders.folder import check_place
+    from hannun.builders.layout import Layout
     from hannun.commands import screen
     from hannun.reconstruct.plan_folder import PlanFolder
     from hannun.schemas.strict_json import dumps
@@ -59,7 +62,7 @@ def run(
     screen.watch(pipeline.fetch_images(plan, store, settings, limit=limit, retry=retry, shard=shard), quiet=quiet)
     state = pipeline.state_of(plan, store, policy, fast=settings.fast)
     pipeline.write_report(plan, pipeline.report_of(state))
-    built = pipeline.build(state, store, out)
+    built = pipeline.build(state, store, out, Layout(layout))
     missing = len(state.lock) - state.accepted
     if as_json:
         screen.say(
