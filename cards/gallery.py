@@ -50,7 +50,7 @@ def gallery(
         language=benchmark.languages[0],
         summary=benchmark.summary,
         baselines=dict(sorted(baselines.items(), key=lambda each: each[1])),
-        group_name=(benchmark.split_by or "target").rpartition(".")[2],
+        group_name=(benchmark.split_by or "word").rpartition(".")[2],
         groups=sorted({_group(benchmark, row) for row in rows}),
         configs=list(dict.fromkeys(config_of(row.id) for row in _in_config_order(benchmark, rows))),
         splits=sorted({row.split for row in rows}),
@@ -109,7 +109,9 @@ def _in_config_order(benchmark: Benchmark, rows: Sequence[Instance]) -> list[Ins
 
 
 def _group(benchmark: Benchmark, row: Instance) -> str:
-    return str((dotted(row.to_json(), benchmark.split_by) if benchmark.split_by else None) or row.target)
+    """The noun, verb or mention that a row asks about."""
+    shared = dotted(row.to_json(), benchmark.split_by) if benchmark.split_by else None
+    return str(shared or row.source.get("lemma") or row.target)
 
 
 def _as_shown(
@@ -134,7 +136,7 @@ def _as_shown(
         "key": key,
         "anchor": key.replace("/", "-"),
         "group": _group(benchmark, first),
-        "gloss": first.source.get("gloss"),
+        "gloss": first.source.get("gloss") or first.source.get("sense"),
         "split": first.split,
         "wordings": [
             {

@@ -55,6 +55,11 @@ def report_page(report: Mapping[str, Any], thumbnails: Thumbnails) -> str:
         all_items=len(images),
         sections=[
             _section(
+                "Licences",
+                {"licence": "licence", "images": "images", "attributed": "with an author"},
+                [{**each, "licence": each["licence"] or "not known"} for each in report["licences"]],
+            ),
+            _section(
                 "Substitutions",
                 {"id": "row", "place": "place", "planned": "planned", "built": "built", "why": "why"},
                 report["substitutions"],
@@ -108,6 +113,7 @@ def _as_shown(image: Mapping[str, Any], pictures: tuple[str | None, str | None])
             for name, (expected, got) in facts
         ],
         "channel_difference": image["got"].get("channel_difference"),
+        "credit": " · ".join(filter(None, (image["attribution"], image["licence"]))),
         "tried": [{**each, "is_link": _is_link(each["location"])} for each in image["tried"]],
         "next_step": image["next_step"],
         "used_by": image["used_by"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from hannun.reconstruct.fetch import by_host, fetch
@@ -9,16 +10,49 @@ from hannun.reconstruct.home import home
 from hannun.reconstruct.ledger import Ledger
 from hannun.reconstruct.settings import Settings
 from hannun.reconstruct.store import Store
-from hannun.reconstruct.transfer import Reach
+from hannun.reconstruct.transfer import Failed, Reach
 from hannun.schemas.catalogue import SourceEntry
 from hannun.schemas.digest import parse
 from hannun.schemas.errors import IncompleteError, SourceError
 from hannun.schemas.lock import LockEntry
 from hannun.schemas.outcome import Again, Outcome
 
+MOST_BYTES = 16 << 30
+"""Of a source."""
+SECONDS = 6 * 3600.0
+"""For a source, at least: large ones come slowly."""
+
+
+def download(entry: SourceEntry, reach: Reach) -> Path:
+    """The file of a source with an address; got once, and hashed whenever it is used where its digest is known.
+
+    Without a known digest, what came first counts.
+
+    Raises
+    ------
+    Failed
+        The address does not give the file, or not now.
+    """
+    assert entry.address is not None
+    digests = dict([parse(entry.digest)]) if entry.digest is not None else {}
+    wanted = LockEntry(f"source:{entry.name}", (entry.address,), digests=digests, bytes=entry.bytes)
+    store = Store(home() / "sources")
+    limits = replace(reach.limits, max_bytes=MOST_BYTES, deadline=max(reach.limits.deadline, SECONDS))
+    settings = Settings(replace(reach, limits=limits), any_file=True)
+    last = list(fetch(by_host([wanted]), store, Ledger(store.folder / "ledger"), settings))[-1]
+    if last.outcome not in (Outcome.EXACT, Outcome.UNVERIFIED):
+        got = f"; got sha256:{last.digests['sha256']}" if last.digests else ""
+        raise Failed(
+            last.outcome, f"source {entry.name} from {entry.address}: {last.note or last.outcome.meaning}{got}"
+        )
+    store.flush()
+    found = store.find(last.digests["sha256"])
+    assert found is not None  # it was kept just now
+    return found
+
 
 def downloaded(entry: SourceEntry, reach: Reach) -> Path:
-    """The file of a source with an address and a digest; got once, and hashed whenever it is used.
+    """As `download`, for whom nothing goes on without the file.
 
     Raises
     ------
@@ -27,21 +61,15 @@ def downloaded(entry: SourceEntry, reach: Reach) -> Path:
     IncompleteError
         It may later: the host is busy or cannot be reached.
     """
-    assert entry.address is not None
-    assert entry.digest is not None
-    algorithm, value = parse(entry.digest)
-    wanted = LockEntry(f"source:{entry.name}", (entry.address,), digests={algorithm: value}, bytes=entry.bytes)
-    store = Store(home() / "sources")
-    attempts = fetch(by_host([wanted]), store, Ledger(store.folder / "ledger"), Settings(reach))
-    last = list(attempts)[-1]
-    if last.outcome is Outcome.EXACT:
-        store.flush()
-        return store.path(last.digests["sha256"], last.format)
-    problem = IncompleteError if last.outcome.again in (Again.YES, Again.LATER) else SourceError
-    raise problem(
-        f"source {entry.name} could not be downloaded: {last.outcome.value}" + (f", {last.note}" if last.note else ""),
-        where=entry.address,
-        expected=entry.digest,
-        got=f"sha256:{last.digests['sha256']}" if last.digests else None,
-        todo=f"run the same command again later, or get the file yourself and give it with --source {entry.name}=PATH",
-    )
+    try:
+        return download(entry, reach)
+    except Failed as failure:
+        problem = IncompleteError if failure.outcome.again in (Again.YES, Again.LATER) else SourceError
+        give = f"give it with --source {entry.name}=PATH"
+        raise problem(
+            f"source {entry.name} could not be downloaded: {failure.outcome.value}",
+            where=entry.address,
+            expected=entry.digest or entry.description,
+            got=failure.note,
+            todo=f"run the same command again later, or {entry.by_hand or 'get the file yourself'}, and {give}",
+        ) from None

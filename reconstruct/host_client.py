@@ -149,9 +149,13 @@ class HostClient:
 
     def _ask(self, method: str, address: str, parameters: Mapping[str, str] | None = None) -> _Answer:
         """One try, that succeeds or raises `Failed`; redirects are followed on the same host only."""
+        named = urlsplit(address).hostname or ""
+        # The user names the mirror, so it may be a private address.
+        allow_private = self._reach.allow_private or named in self._reach.mirrors
+        address = self._reach.mirrored(address, named)
         host, hops = urlsplit(address).hostname, 0
         while True:
-            response, body = self._request(method, address, parameters)
+            response, body = self._request(method, address, parameters, allow_private=allow_private)
             reply = Reply(
                 address=address,
                 status=response.status_code,
@@ -177,14 +181,14 @@ class HostClient:
                     return _Answer(response.status_code, response.headers, body)
 
     def _request(
-        self, method: str, address: str, parameters: Mapping[str, str] | None
+        self, method: str, address: str, parameters: Mapping[str, str] | None, *, allow_private: bool
     ) -> tuple[requests.Response, bytes]:
         deadline = self._reach.limits.deadline
         end = time.monotonic() + deadline
         try:
             # Behind a proxy names are the proxy's to resolve.
             resolve = literal_resolver if requests.utils.get_environ_proxies(address) else system_resolver
-            check_address(address, allow_private=self._reach.allow_private, resolve=resolve)
+            check_address(address, allow_private=allow_private, resolve=resolve)
             with self._session.request(
                 method,
                 address,

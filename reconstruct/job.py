@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from hannun.reconstruct import commons
 from hannun.reconstruct.address import Unusable, check_address, literal_resolver
 from hannun.reconstruct.canonical import canonical
-from hannun.reconstruct.location import Local, Location, Web, local_names, read
+from hannun.reconstruct.local import LocalImages
+from hannun.reconstruct.location import Location, Web, read
 from hannun.reconstruct.store import Incoming
 from hannun.reconstruct.transfer import Reach
 from hannun.schemas.lock import LockEntry
 from hannun.schemas.outcome import Outcome
-from hannun.schemas.text_file import find_file
 
 
 @dataclass(eq=False)
@@ -38,9 +36,10 @@ class Job:
     validator: str | None = None
 
     @classmethod
-    def of(cls, entry: LockEntry, local: Mapping[str, Path]) -> Job:
+    def of(cls, entry: LockEntry, local: LocalImages) -> Job:
         """A job that tries the user's own folder first, then the locations of the lock."""
-        return cls(entry, deque([*_local(entry, local), *map(read, entry.locations)]))
+        own = local.find(entry)
+        return cls(entry, deque([*([] if own is None else [own]), *map(read, entry.locations)]))
 
     @property
     def host(self) -> str:
@@ -66,7 +65,7 @@ class Job:
         assert isinstance(location, Web)
         try:
             if self.asked is None:
-                self.asked = Web(canonical(_mirrored(location, reach.mirrors)))
+                self.asked = Web(canonical(reach.mirrored(location.address, location.host)))
                 self.ends_at = time.monotonic() + reach.limits.deadline
             mirrored = location.host in reach.mirrors and self.hops == 0
             # What the user allows holds for the hosts of the plan and for mirrors, not for where these redirect to.
@@ -90,25 +89,6 @@ class Job:
         except Unusable:
             # `ask` says what is wrong with it.
             return
-
-
-def _local(entry: LockEntry, local: Mapping[str, Path]) -> list[Location]:
-    namespace = entry.image_id.partition(":")[0]
-    if namespace in local:
-        for name in local_names(entry.image_id, entry.locations):
-            found = find_file(local[namespace], name)
-            if found is not None:
-                return [Local(namespace, found[0])]
-    return []
-
-
-def _mirrored(location: Web, mirrors: Mapping[str, str]) -> str:
-    """The address at the mirror that the user named for its host, else the address itself."""
-    if location.host not in mirrors:
-        return location.address
-    _, _, rest = location.address.partition("://")
-    _, slash, path = rest.partition("/")
-    return mirrors[location.host].rstrip("/") + slash + path
 
 
 def _check_width(address: str) -> None:

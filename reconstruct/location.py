@@ -181,19 +181,3 @@ def read(text: str) -> Location:
         return parse(text)
     except InputError:
         return Malformed(text)
-
-
-def local_names(image_id: str, locations: tuple[str, ...]) -> list[str]:
-    """Names under which a user's own folder may hold the image.
-
-    As each location calls the file, with and without the folders of the image id.
-    """
-    name = image_id.partition(":")[2]
-    parent = PurePosixPath(name).parent
-    found: dict[str, None] = {}
-    for location in map(read, locations):
-        if location.name:
-            found[str(parent / location.name)] = None
-            found[location.name] = None
-    found[name] = None
-    return [each for each in found if ".." not in PurePosixPath(each).parts and not each.startswith("/")]

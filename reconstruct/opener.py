@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import importlib.metadata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -24,8 +24,10 @@ _PIECE = 1 << 16
 class Opener:
     """Opens locations; keeps archives and tables open between calls."""
 
-    def __init__(self, reach: Reach) -> None:
+    def __init__(self, reach: Reach, downloads: Mapping[str, Callable[[], Path]] | None = None) -> None:
         self._reach = reach
+        self._downloads = downloads or {}
+        self._downloaded: dict[str, Path | Failed] = {}
         self._stack = ExitStack()
         self._archives = self._stack.enter_context(Archives(reach.limits))
         self._tables: dict[str, Any] = {}
@@ -74,12 +76,26 @@ class Opener:
         return Transfer(_file_pieces(files[location.path]))
 
     def _source(self, name: str) -> Path:
-        path = self._reach.sources.get(name)
+        path = self._reach.sources.get(name) or self._download(name)
         if path is None:
             raise Failed(Outcome.NEEDS_PERSON, f"give the source with --source {name}=PATH")
         if not path.exists():
             raise Failed(Outcome.NEEDS_PERSON, f"source {name} is not at its place any more")
         return path
+
+    def _download(self, name: str) -> Path | None:
+        """The file of a source that the user has not given, got once; None where it cannot be downloaded."""
+        if name not in self._downloads:
+            return None
+        if name not in self._downloaded:
+            try:
+                self._downloaded[name] = self._downloads[name]()
+            except Failed as failure:
+                self._downloaded[name] = failure
+        got = self._downloaded[name]
+        if isinstance(got, Failed):
+            raise Failed(got.outcome, got.note)
+        return got
 
     def _member(self, location: Archive) -> Transfer:
         return self._archives.open(location.source, self._source(location.source), location.member)

@@ -1,6 +1,7 @@
 """A plan folder: recipe.json, instances.jsonl, images.lock.jsonl, and what fetch observed.
 
-`plan` writes the first three and nothing ever rewrites them; `fetch` appends to observed.jsonl.
+`plan` writes the first three and nothing ever rewrites them; `fetch` appends to observed.jsonl, and to
+published.jsonl what hosts say of licences.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from hannun.schemas.plan import Planned, Recipe
 from hannun.schemas.strict_json import dump_lines, dumps, load, loads, numbered_lines
 from hannun.schemas.text_file import decode_line, read_text
 
-RECIPE, ROWS, LOCK, OBSERVED = "recipe.json", "instances.jsonl", "images.lock.jsonl", "observed.jsonl"
+RECIPE, ROWS, LOCK = "recipe.json", "instances.jsonl", "images.lock.jsonl"
+OBSERVED, PUBLISHED = "observed.jsonl", "published.jsonl"
 
 
 @dataclass(frozen=True)
@@ -72,9 +74,16 @@ class PlanFolder:
 
     def observed_rows(self) -> Iterator[dict[str, Any]]:
         """Every attempt so far as JSON, one by one; none before the first fetch."""
-        path = self.folder / OBSERVED
+        return self._journal_rows(OBSERVED, "observed")
+
+    def published_rows(self) -> Iterator[dict[str, Any]]:
+        """What hosts said of licences and authors so far, as JSON, one by one."""
+        return self._journal_rows(PUBLISHED, "published")
+
+    def _journal_rows(self, name: str, schema: str) -> Iterator[dict[str, Any]]:
+        path = self.folder / name
         for number, row in enumerate(read_journal(path), 1):
-            _check("observed", row, f"{path}, line {number}")
+            _check(schema, row, f"{path}, line {number}")
             yield row
 
     def observations(self) -> list[Observation]:

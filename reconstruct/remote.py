@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from urllib.parse import quote_plus
+from urllib.parse import quote_plus, urlsplit
 
 from hannun.reconstruct import commons
 from hannun.reconstruct.address import Unusable
@@ -65,7 +65,8 @@ def verify_remote(
         cannot stand in a header.
     """
     questions = [(entry, _question(entry, publishes)) for entry in lock]
-    _check_contact(reach.contact, demanded=any(isinstance(question, CommonsFile) for _, question in questions))
+    wikis = {urlsplit(endpoint(each)).hostname for _, each in questions if isinstance(each, CommonsFile)}
+    _check_contact(reach.contact, demanded=not wikis <= reach.mirrors.keys())
     return _verdicts(questions, HostClient(reach, sleep), endpoint)
 
 

@@ -66,11 +66,27 @@ def make_report(
         "last_observed": max(times, default=None),
         "counts": {"images": len(lock), "accepted": accepted, "outcomes": dict(outcomes)},
         "hosts": {host: dict(counts) for host, counts in hosts.items()},
+        "licences": _licences(lock),
         "images": images,
         "substitutions": [each.to_json() for each in resolution.substitutions],
         "dropped": [each.__dict__ for each in resolution.dropped],
         "false_negatives": [each.__dict__ for each in resolution.false_negatives],
     }
+
+
+def _licences(lock: Iterable[LockEntry]) -> list[dict[str, Any]]:
+    """Licences of the images, the most frequent first; without a name where none is known."""
+    counts: Counter[tuple[str | None, str | None]] = Counter()
+    named: Counter[tuple[str | None, str | None]] = Counter()
+    for entry in lock:
+        licence = entry.licence or {}
+        key = licence.get("spdx") or licence.get("name"), licence.get("url")
+        counts[key] += 1
+        named[key] += entry.attribution is not None
+    return [
+        {"licence": name, "url": url, "images": count, "attributed": named[name, url]}
+        for (name, url), count in sorted(counts.items(), key=lambda each: (-each[1], str(each[0])))
+    ]
 
 
 def _image_report(
@@ -87,6 +103,8 @@ def _image_report(
         "tried": [{"location": each.location, "outcome": each.outcome.value, "note": each.note} for each in attempts],
         "expected": {"digests": dict(entry.digests), **{name: getattr(entry, name) for name in facts}},
         "got": {"digests": dict(seen.digests), **{name: getattr(seen, name) for name in facts}} if seen else {},
+        "licence": (entry.licence or {}).get("spdx") or (entry.licence or {}).get("name"),
+        "attribution": entry.attribution,
         "next_step": outcome.next_step,
         "used_by": sorted(used_by)[:_MOST_USES],
     }
@@ -112,6 +130,11 @@ def markdown(report: Mapping[str, Any]) -> str:
     for host, by_outcome in sorted(report["hosts"].items()):
         named = ", ".join(f"{name} {n:,}" for name, n in sorted(by_outcome.items()))
         lines.append(f"| {_cell(host)} | {sum(by_outcome.values()):,} | {named} |")
+    lines += ["", "| licence | images | with an author |", "| --- | ---: | ---: |"]
+    lines += [
+        f"| {_cell(each['licence'] or 'not known')} | {each['images']:,} | {each['attributed']:,} |"
+        for each in report["licences"]
+    ]
     lines += _section(
         "Images that are not exact",
         ["image", "outcome", "tried", "next step"],

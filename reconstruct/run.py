@@ -21,6 +21,7 @@ from hannun.reconstruct.hosts import HostRule, check_contact, rule_for
 from hannun.reconstruct.job import Job
 from hannun.reconstruct.judge import Examined, decoded, failed, joined, judged, reused, with_notes
 from hannun.reconstruct.ledger import Ledger, LedgerLine
+from hannun.reconstruct.local import LocalImages
 from hannun.reconstruct.location import Location, Web
 from hannun.reconstruct.opener import Opener
 from hannun.reconstruct.queue import HostQueue
@@ -48,10 +49,11 @@ class Run:
     def __init__(self, store: Store, ledger: Ledger, settings: Settings) -> None:
         self._store, self._ledger, self._settings = store, ledger, settings
         self._reach = settings.reach
+        self._local = LocalImages(settings.local)
         self._stack = ExitStack()
         self._web = WebClient(settings.reach)
         self._decoders = ThreadPoolExecutor(_DECODERS)
-        self._opener = Opener(settings.reach)
+        self._opener = Opener(settings.reach, settings.downloads)
         self._queues: dict[str, HostQueue[Job]] = {}
         self._running: dict[Job, HostQueue[Job]] = {}
         self._decoding = 0
@@ -72,7 +74,7 @@ class Run:
     def attempts(self, work: Mapping[str, Iterable[LockEntry]]) -> Iterator[Observation]:
         """Work on every image; yields each attempt as it ends."""
         for host, entries in work.items():
-            self._queues[host] = self._new_queue(host, (Job.of(each, self._settings.local) for each in entries))
+            self._queues[host] = self._new_queue(host, (Job.of(each, self._local) for each in entries))
         try:
             while not self._is_done():
                 yield from self._start_what_may()
@@ -226,7 +228,8 @@ class Run:
         """In a thread."""
         result: Examined | Exception
         try:
-            result = decoded(job.entry, received, self._reach.limits.max_pixels)
+            settings = self._settings
+            result = decoded(job.entry, received, self._reach.limits.max_pixels, any_file=settings.any_file)
         except Exception as error:  # noqa: BLE001  (raised again where the run goes on)
             result = error
         self._decoded.put((job, received, reply, result))

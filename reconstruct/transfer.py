@@ -48,6 +48,14 @@ class Reach:
     mirrors: Mapping[str, str] = field(default_factory=dict)
     per_host: int | None = None
 
+    def mirrored(self, address: str, host: str) -> str:
+        """The address at the mirror that the user named for its host, else the address itself."""
+        if host not in self.mirrors:
+            return address
+        _, _, rest = address.partition("://")
+        _, slash, path = rest.partition("/")
+        return self.mirrors[host].rstrip("/") + slash + path
+
     @property
     def user_agent(self) -> str:
         return f"hannun/{version()}" + (f" ({self.contact})" if self.contact else "")

@@ -7,11 +7,12 @@ import ssl
 import struct
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import parse_qsl
 
 
 @dataclass
@@ -34,7 +35,7 @@ class Answer:
 
 
 class Server:
-    """Answers by path; the last answer of a path repeats."""
+    """Answers by path; the last answer of a path repeats. A path of `made` is answered by its function of the query."""
 
     def __init__(self, port: int, scheme: str) -> None:
         self.address = f"{scheme}://127.0.0.1:{port}"
@@ -42,6 +43,7 @@ class Server:
         self.most_at_once = 0
         self._counting = threading.Lock()
         self.answers: dict[str, list[Answer]] = {}
+        self.made: dict[str, Callable[[dict[str, str]], Answer]] = {}
         self.asked: list[tuple[str, dict[str, str]]] = []
 
     def answer(self, path: str, *answers: Answer) -> str:
@@ -73,6 +75,9 @@ def serving(tls: ssl.SSLContext | None = None) -> Iterator[Server]:
         def do_GET(self) -> None:
             server.asked.append((self.path, {k.lower(): v for k, v in self.headers.items()}))
             answers = server.answers.get(self.path)
+            path, _, query = self.path.partition("?")
+            if path in server.made:
+                answers = [server.made[path](dict(parse_qsl(query)))]
             answer = Answer(status=404) if not answers else answers.pop(0) if len(answers) > 1 else answers[0]
             # What follows is sent while the client may ask for more already.
             with server.counted():

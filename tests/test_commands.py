@@ -302,9 +302,8 @@ def test_list_says_what_there_is(run) -> None:
     listed = json.loads(run("sage-reconstruct", "list", "--json").stdout)
     kona = next(entry for entry in listed if entry["name"] == "kona")
     assert kona["missing"] == []
-    verse = next(entry for entry in listed if entry["name"] == "sage-verse-spis")
-    assert [each["name"] for each in verse["missing"]] == ["coco-captions"]
-    assert "annotations_trainval2014.zip" in verse["missing"][0]["to_do"]
+    entities = next(entry for entry in listed if entry["name"] == "sage-wikidiverse")
+    assert [each["name"] for each in entities["missing"]] == ["wikidiverse-candidates", "wikidiverse-entity-images"]
     wordings = ["original", "explicit", "neutralized"]
     assert kona["configs"] == [*wordings, *(f"{each}-noto" for each in wordings)]
 

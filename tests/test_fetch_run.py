@@ -464,36 +464,3 @@ def test_environment_names_no_secret_in_the_records(
     done = run(plan, tmp_path / "store", env=environment)
     assert done.returncode == 1
     assert "secret" not in done.stdout + done.stderr + (plan / "observed.jsonl").read_text()
-
-
-def test_licence_and_author_come_from_the_host_where_the_lock_has_none(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    from hannun.reconstruct import remote
-    from hannun.reconstruct.published import Published, RemoteVerdict
-
-    from hannun import pipeline
-
-    licence = {"spdx": "CC-BY-SA-4.0", "name": "CC BY-SA 4.0", "url": None}
-    published = Published("https://h.invalid/a", {"sha1": "1" * 40}, licence=licence, attribution="Kim")
-    other = Published("https://h.invalid/b", {"sha1": "2" * 40}, licence=licence, attribution="Lee")
-
-    def answers(lock: list[LockEntry], reach: Reach) -> Iterator[RemoteVerdict]:
-        assert reach.contact == "me@lab.example"
-        assert [each.image_id for each in lock] == ["p:1", "p:2"]
-        yield RemoteVerdict("p:1", Outcome.EXACT, published=published)
-        yield RemoteVerdict("p:2", Outcome.CHANGED, published=other)
-
-    monkeypatch.setattr(remote, "verify_remote", answers)
-    known = {"spdx": "CC0-1.0", "name": "CC0", "url": None}
-    entries = [
-        LockEntry("p:1", ("https://h.invalid/a",), digests={"sha1": "1" * 40}),
-        LockEntry("p:2", ("https://h.invalid/b",), digests={"sha1": "1" * 40}),
-        LockEntry("p:3", ("https://h.invalid/c",), licence=known, attribution="nobody"),
-    ]
-    reach = Reach(contact="me@lab.example")
-    first, second, third = pipeline.with_published_licences(entries, Store(tmp_path), reach)
-    assert (first.licence, first.attribution) == (licence, "Kim")
-    # Other bytes may be somebody else's work.
-    assert second == entries[1]
-    assert third == entries[2]

@@ -14,6 +14,7 @@ import pytest
 from hannun.cards.gallery import SIDE, gallery, thumbnail
 from hannun.reconstruct.plan_folder import PlanFolder
 from hannun.schemas import catalogue
+from hannun.schemas.instance import Candidate, Instance
 from hannun.schemas.lock import LockEntry
 from pictures import encoded, jpeg, png
 from PIL import Image
@@ -204,6 +205,59 @@ def test_it_fits_its_window_in_light_and_dark(browser: Any, page: Path, width: i
             assert shown.js(CONTRAST, selector) >= 4.5, selector
         shown.all("#theme")[0].click()
     assert grounds[0] != grounds[1]
+
+
+@pytest.fixture
+def verbs(tmp_path: Path) -> Path:
+    """A page of two wordings of one item, of the item with another gold, and of an item without a described picture."""
+    thumbnails = {f"coco:val2014/{n:012d}": thumbnail(png((n * 20, 90, 9))) for n in range(12)}
+    ids = list(thumbnails)
+
+    def row(config: str, item: str, context: str, gold: int, described: str | None) -> Instance:
+        shown = [Candidate(ids[gold], "gold"), *(Candidate(each, "hard") for each in ids[2:11])]
+        return Instance(
+            f"sage/{config}/{item}", "test", context, context[2:7], (2, 7), tuple(shown), 0, (),
+            {"lemma": "ride", "gloss": None, "sense": "1.1", "image": described},
+        )  # fmt: skip
+
+    rows = [
+        row("verse-original", "ride-1", "A rides a horse", 0, ids[0]),
+        row("verse-spis", "ride-1", "A rides a horse", 1, ids[0]),
+        row("verse-spis-neutralized", "ride-1", "A [VERB] a horse", 1, ids[0]),
+        row("verse-spis", "ride-2", "A rides a bus", 1, ids[11]),
+    ]
+    licence = {"spdx": "CC-BY-2.0", "name": "Attribution", "url": None}
+    lock = [LockEntry(each, ("https://h/a",), licence=licence, attribution=f"Flickr: {each}") for each in ids]
+    path = tmp_path / "verbs.html"
+    path.write_text(gallery(catalogue.benchmark("sage-verse"), rows, lock, thumbnails, {}), "utf-8")
+    return path
+
+
+def test_the_described_picture_stands_apart(browser: Any, verbs: Path) -> None:
+    shown = Page(browser, verbs)
+    assert shown.shown() == 3
+    assert [each.text for each in shown.all("h2")] == ["ride"] * 3
+    assert len(shown.all(".item:nth-of-type(2) dd")) == 2
+    described = shown.all(".described")
+    # In the original wording it is the gold itself.
+    assert [each.find_element("xpath", "./..").get_attribute("id") for each in described] == [
+        "sage-verse-spis-ride-1", "sage-verse-spis-ride-2",
+    ]  # fmt: skip
+    assert shown.js("return getComputedStyle(document.querySelector('.described .candidate')).opacity") == "1"
+    shown.choose("config", "verse-original")
+    assert shown.shown() == 1
+    shown.choose("config", "verse-spis-neutralized")
+    assert shown.shown() == 1
+    shown.choose("config", "all")
+    button = described[0].find_element("css selector", "button")
+    shown.js("arguments[0].scrollIntoView({block: 'center'})", button)
+    button.click()
+    assert shown.all("#picture .credit")[0].text == "Flickr: coco:val2014/000000000000 · CC-BY-2.0"
+    shown.js("document.querySelector('#picture').close()")
+    shown.press("b")
+    # It would give the sense away.
+    assert not described[0].is_displayed()
+    assert len(shown.all("footer details p")) == 12
 
 
 CONTRAST = """

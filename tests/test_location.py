@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hannun.reconstruct.location import Archive, Local, Package, Row, Web, local_names, parse
+from hannun.reconstruct.location import Archive, Local, Package, Row, Web, parse
 from hannun.schemas.errors import InputError
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,9 +53,3 @@ def test_rows_read_back(source: str, row: int, column: str, index: int | None) -
 
 def test_a_users_folder_is_never_named() -> None:
     assert "secret" not in str(Local("coco", Path("/home/secret/COCO_1.jpg")))
-
-
-def test_a_users_folder_is_searched_under_the_names_of_the_locations() -> None:
-    names = local_names("coco:val2014/000000000042", ("http://h/val2014/COCO_val2014_000000000042.jpg",))
-    assert names == ["val2014/COCO_val2014_000000000042.jpg", "COCO_val2014_000000000042.jpg", "val2014/000000000042"]
-    assert local_names("x:../../etc/passwd", ("https://h/passwd",)) == ["passwd"]

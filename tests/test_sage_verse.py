@@ -26,6 +26,7 @@ from hannun.schemas.errors import InputError
 from hannun.schemas.instance import Instance
 from hannun.schemas.invariants import set_violations, violations
 from hannun.schemas.plan import Planned
+from loopback import Answer, serving
 
 CONFIGS = ("original", "spis", "spis-neutralized")
 OPTIONS = {
@@ -507,19 +508,31 @@ def test_only_a_source_of_many_files_may_be_given_more_than_once(run: Callable[.
         open_sources(entries, {**paths, "coco-captions": tmp_path / "one", "verse-senses.2": tmp_path / "two"})
 
 
-def test_captions_that_are_not_here_are_explained(run: Callable[..., Any], tmp_path: Path) -> None:
+def test_captions_are_downloaded_where_they_can_be_and_explained_where_not(
+    run: Callable[..., Any], tmp_path: Path
+) -> None:
     for key in ("verse-annotations", "verse-senses"):
         (tmp_path / key).write_bytes(files()[key].data)
     given = [word for key in ("verse-annotations", "verse-senses") for word in ("--source", f"{key}={tmp_path / key}")]
-    done = run("sage-reconstruct", "plan", "sage-verse-spis", *given, "--out", tmp_path / "plan")
-    assert done.returncode == 2
-    for word in (
-        "annotations_trainval2014.zip",
-        "http://images.cocodataset.org/",
-        "md5",
-        "--source coco-captions=PATH",
-    ):
-        assert word in done.stderr.replace("\n", "")
+    path = "/images.cocodataset.org/annotations/annotations_trainval2014.zip"
+    with serving() as server:
+        mirror = ["--mirror", f"s3.amazonaws.com={server.address}"]
+        environment = {**os.environ, "HANNUN_HOME": str(tmp_path / "home")}
+        arguments = ["plan", "sage-verse-spis", *given, *mirror, "--out", tmp_path / "plan"]
+        for answer, says in ((Answer(status=404), "gone"), (Answer(b"another file"), "changed")):
+            server.answer(path, answer)
+            done = run("sage-reconstruct", *arguments, env=environment)
+            assert done.returncode == 2
+            said = done.stderr.replace("\n", "")
+            for word in (
+                "annotations_trainval2014.zip",
+                "http://images.cocodataset.org/",
+                "md5",
+                "--source coco-captions=PATH",
+                says,
+            ):
+                assert word in said
+    assert not (tmp_path / "plan").exists()
 
 
 def real_sources(annotations_file: str) -> dict[str, Source]:

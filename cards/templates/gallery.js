@@ -13,6 +13,7 @@ function filter() {
   for (const item of items) {
     const fits = (!wanted.group || item.dataset.group === wanted.group)
       && (!wanted.split || item.dataset.split === wanted.split)
+      && (!wanted.config || item.querySelector(`dd[data-config="${wanted.config}"]`) !== null)
       && words.every((word) => texts.get(item).includes(word));
     item.hidden = !fits;
     shown += fits;
@@ -20,7 +21,7 @@ function filter() {
   for (const wording of document.querySelectorAll("[data-config]")) {
     wording.hidden = Boolean(wanted.config) && wording.dataset.config !== wanted.config;
   }
-  for (const candidate of document.querySelectorAll(".candidate")) {
+  for (const candidate of document.querySelectorAll("li.candidate")) {
     candidate.classList.toggle("dim", !kinds.has(candidate.dataset.kind));
   }
   document.body.classList.toggle("blind", Boolean(wanted.blind));

@@ -66,6 +66,7 @@ class Coco:
     folders: dict[int, str] = field(default_factory=dict)
     captions: dict[int, list[Caption]] = field(default_factory=dict)
     licences: dict[int, Licence] = field(default_factory=dict)
+    photographs: dict[int, str] = field(default_factory=dict)
 
     def image_id(self, number: int) -> str:
         return f"coco:{self.folders[number]}/{number:012d}"
@@ -77,6 +78,8 @@ class Coco:
             image_id=self.image_id(number),
             locations=tuple(f"{host}/{folder}/{name}" for host in _HOSTS),
             licence=None if licence is None else dict(zip(("spdx", "name", "url"), licence, strict=True)),
+            # COCO names no photographers: this is how they are found.
+            attribution=f"Flickr: {self.photographs[number]}" if number in self.photographs else None,
         )
 
 
@@ -116,6 +119,7 @@ def read_coco(sources: Iterable[Source], names: Iterable[str]) -> Coco:
         {**read.folders_2017, **read.folders},
         {number: _distinct(captions) for number, captions in read.captions.items()},
         read.licences,
+        read.photographs,
     )
 
 
@@ -127,6 +131,7 @@ class _Read:
     folders_2017: dict[int, str] = field(default_factory=dict)
     licences: dict[int, Licence] = field(default_factory=dict)
     captions: dict[int, set[Caption]] = field(default_factory=dict)
+    photographs: dict[int, str] = field(default_factory=dict)
 
     def name(self, name: str, where: str) -> None:
         """An image's name of 2014; any other says nothing."""
@@ -147,6 +152,9 @@ class _Read:
         address = _ADDRESS_2017.search(str(image.get("coco_url", "")))
         if address:
             self.folders_2017[number] = _FOLDER_OF_2017[address[1]]
+        photograph = image.get("flickr_url")
+        if isinstance(photograph, str) and photograph:
+            self.photographs[number] = min(photograph, self.photographs.get(number, photograph))
         if image.get("license") is not None:
             self._licence(number, table, image["license"], where)
 

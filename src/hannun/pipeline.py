@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,9 @@ from hannun.builders.folder import README, front_matter, readme, staged, write_s
 from hannun.builders.layout import IMAGES, IMAGES_SPLIT, Layout, table_features
 from hannun.builders.pictures import Pictures, image_record, project
 from hannun.cards.card import card_body
-from hannun.reconstruct.download import downloaded
+from hannun.licences import ask_licences, with_published
+from hannun.reconstruct import commons
+from hannun.reconstruct.download import download, downloaded
 from hannun.reconstruct.fetch import fetch
 from hannun.reconstruct.journal import Journal
 from hannun.reconstruct.ledger import Ledger
@@ -160,6 +162,15 @@ def fetch_images(
     shard: Shard | None = None,
 ) -> FetchRun:
     """Get what is missing. Every attempt is recorded before it is given on; `outcomes` follows."""
+    sources = catalogue.benchmark(plan.recipe()["benchmark"]).sources.values()
+    settings = replace(
+        settings,
+        downloads={
+            entry.name: partial(download, entry, settings.reach)
+            for entry in sources
+            if entry.holds == "images" and entry.kind == "download"
+        },
+    )
     seen = survey(plan, store, fast=settings.fast, retry=retry, limit=limit, shard=shard)
     run = FetchRun(seen.open, seen.outcomes, iter(()))
     run.attempts = _recorded(plan, seen, run, store, settings)
@@ -170,7 +181,7 @@ def state_of(plan: PlanFolder, store: Store, policy: Policy, *, fast: bool = Fal
     """Read a plan and re-check its images in the store."""
     recipe = plan.recipe()
     observed = by_image(plan.observations())
-    lock = plan.lock()
+    lock = list(with_published(plan.lock(), plan))
     checked = {entry.image_id: verify(entry, observed.get(entry.image_id, []), store, fast=fast) for entry in lock}
     for image_id in placeholders(_unverified(lock, observed, checked)):
         checked[image_id] = replace(checked[image_id], outcome=Outcome.PLACEHOLDER)
@@ -186,6 +197,18 @@ def _unverified(
         seen = best_observation(observed.get(entry.image_id, []))
         if seen is not None and state.problem is None and state.outcome is Outcome.UNVERIFIED:
             yield replace(seen, location=entry.locations[0]) if seen.location == "store" else seen
+
+
+def fetch_licences(plan: PlanFolder, store: Store, reach: Reach) -> tuple[int, int]:
+    """Ask hosts for licence and author of the images that came, as `ask_licences`; nobody where there is no contact."""
+    if reach.contact is None and commons.HOST not in reach.mirrors:
+        return 0, 0
+    best_seen = {image_id: best_observation(each) for image_id, each in by_image(plan.observations()).items()}
+    came = {image_id: seen for image_id, seen in best_seen.items() if seen and seen.outcome.again is Again.DONE}
+    entries = (
+        filled(entry, {"digests": came[entry.image_id].digests}) for entry in plan.lock() if entry.image_id in came
+    )
+    return ask_licences(plan, entries, store, reach)
 
 
 def report_of(state: State) -> dict[str, Any]:
@@ -234,24 +257,6 @@ def complete_lock(state: State, store: Store, *, replace: Iterable[str] = ()) ->
             overwrite=entry.image_id in replaced,
         )
         for entry in state.lock
-    ]
-
-
-def with_published_licences(entries: list[LockEntry], store: Store, reach: Reach) -> list[LockEntry]:
-    """The entries with licence and attribution as their hosts publish them, where they have none.
-
-    Raises
-    ------
-    InputError
-        A host demands a contact, and `reach` has none.
-    """
-    from hannun.reconstruct.published import with_licence
-    from hannun.reconstruct.remote import comparable, verify_remote
-
-    asked = [comparable(entry, store) for entry in entries if entry.licence is None or entry.attribution is None]
-    published = {each.image_id: each.published for each in verify_remote(asked, reach) if each.published is not None}
-    return [
-        with_licence(entry, published[entry.image_id]) if entry.image_id in published else entry for entry in entries
     ]
 
 

@@ -48,6 +48,7 @@ def command(
     plan = PlanFolder.at(folder)
     done = pipeline.fetch_images(plan, store, settings, limit=limit, retry=retry, shard=shard)
     screen.watch(done, quiet=quiet)
+    licences = pipeline.fetch_licences(plan, store, settings.reach)
     outcomes: Counter[Outcome] = Counter()
     for (_, outcome), count in done.outcomes.items():
         outcomes[outcome] += count
@@ -61,6 +62,7 @@ def command(
         console = screen.console()
         console.print(screen.outcome_table(outcomes))
         console.print(screen.host_table(done.outcomes))
+        screen.licences(licences)
         recorded = outcomes[Outcome.UNVERIFIED]
         only = f", {recorded:,} only recorded" if recorded else ""
         console.print(f"{outcomes[Outcome.EXACT]:,} of {outcomes.total():,} verified{only}")

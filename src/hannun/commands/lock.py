@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 )
 @click.option("--remote", is_flag=True, help="Ask the hosts for licence and author where the lock has none.")
 @options.contact
+@options.mirrors
 @options.policy
 @options.store
 @options.quiet
@@ -35,6 +36,7 @@ def command(
     replace: tuple[str, ...],
     remote: bool,
     contact: str | None,
+    mirrors: dict[str, str],
     policy: Policy,
     store: Store,
     quiet: bool,
@@ -45,6 +47,7 @@ def command(
     """
     from hannun import pipeline
     from hannun.commands import screen
+    from hannun.licences import ask_licences, with_published
     from hannun.reconstruct.plan_folder import LOCK, PlanFolder
     from hannun.reconstruct.transfer import Reach
     from hannun.schemas.errors import InputError
@@ -52,14 +55,18 @@ def command(
     from hannun.schemas.text_file import write_whole
 
     plan = PlanFolder.at(folder)
-    entries = pipeline.complete_lock(pipeline.state_of(plan, store, policy), store, replace=replace)
+    state = pipeline.state_of(plan, store, policy)
+    entries = pipeline.complete_lock(state, store, replace=replace)
+    licences = None
     if remote:
-        entries = pipeline.with_published_licences(entries, store, Reach(contact=contact))
+        licences = ask_licences(plan, entries, store, Reach(contact=contact, mirrors=mirrors))
+        entries = list(with_published(entries, plan))
     target = out or plan.folder / "completed.lock.jsonl"
     if target.resolve() == (plan.folder / LOCK).resolve():
         raise InputError("the lock of a plan is never rewritten", where=str(target), todo="choose another --out")
     write_whole(target, dump_lines(entry.to_json() for entry in entries).encode())
     known = sum(1 for entry in entries if entry.digests)
     if not quiet:
+        screen.licences(licences)
         screen.console().print(f"{known:,} of {len(entries):,} images have digests: {target}")
     return ExitCode.COMPLETE if known == len(entries) else ExitCode.FINDINGS

@@ -115,6 +115,14 @@ contact = _option(
     metavar="you@lab.org",
     help="Goes into the User-Agent; some hosts demand it.",
 )
+mirrors = _option(
+    "--mirror",
+    "mirrors",
+    multiple=True,
+    callback=_addresses,
+    metavar="HOST=ADDRESS",
+    help="Ask this address instead of that host; it may be a private one.",
+)
 folder = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 benchmark = click.argument("name", metavar="NAME")
 
@@ -231,14 +239,7 @@ def fetching(function: F) -> F:
         _option(
             "--max-pixels", type=click.IntRange(min=1), default=250_000_000, show_default=True, help="Pixels an image."
         ),
-        _option(
-            "--mirror",
-            "mirrors",
-            multiple=True,
-            callback=_addresses,
-            metavar="HOST=ADDRESS",
-            help="Ask this address instead of that host; it may be a private one.",
-        ),
+        mirrors,
         _option("--max-per-host", type=click.IntRange(min=1, max=64), help="Requests at a time to one host, at most."),
         _option("--shard", callback=_shard, metavar="I/N", help="Only the hosts that fall to part I of N (from 1)."),
         _option("--limit", type=click.IntRange(min=1), help="Work on so many images only."),

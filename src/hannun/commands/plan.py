@@ -18,6 +18,7 @@ _NAMED = 3
 @options.benchmark
 @options.out
 @options.planning
+@options.mirrors
 @options.as_json
 @options.quiet
 def command(
@@ -27,15 +28,17 @@ def command(
     sources: dict[str, Path],
     options: dict[str, str],
     lock: Path | None,
+    mirrors: dict[str, str],
     as_json: bool,
     quiet: bool,
 ) -> ExitCode:
     """Sources to recipe, rows and image lock. No image is touched."""
     from hannun.commands import screen
     from hannun.pipeline import PlanRequest, make_plan
+    from hannun.reconstruct.transfer import Reach
     from hannun.schemas.strict_json import dumps
 
-    planned, new = make_plan(PlanRequest(name, sources, options, lock), out)
+    planned, new = make_plan(PlanRequest(name, sources, options, lock, Reach(mirrors=mirrors)), out)
     counts = {"rows": len(planned.rows), "images": len(planned.images), "dropped": len(planned.dropped)}
     if as_json:
         screen.say(dumps({"folder": str(out), "new": new, **counts}))

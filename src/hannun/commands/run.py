@@ -60,6 +60,7 @@ def run(
     pipeline.make_plan(pipeline.PlanRequest(name, sources, options, lock, settings.reach), out / pipeline.PLAN)
     plan = PlanFolder.at(out)
     screen.watch(pipeline.fetch_images(plan, store, settings, limit=limit, retry=retry, shard=shard), quiet=quiet)
+    licences = pipeline.fetch_licences(plan, store, settings.reach)
     state = pipeline.state_of(plan, store, policy, fast=settings.fast)
     pipeline.write_report(plan, pipeline.report_of(state))
     built = pipeline.build(state, store, out, Layout(layout))
@@ -77,6 +78,7 @@ def run(
             )
         )
     elif not quiet:
+        screen.licences(licences)
         _tell(screen, built, missing)
     if state.may_still_come:
         return ExitCode.INCOMPLETE

@@ -117,3 +117,9 @@ def _with_lines(run: Any) -> None:
         if time.monotonic() - last >= _LOG_SECONDS:
             last = time.monotonic()
             sys.stderr.write(f"{tally}\n")
+
+
+def licences(answer: tuple[int, int] | None) -> None:
+    """What hosts said when they were asked for licences: images asked about, and known."""
+    if answer and answer[0]:
+        console().print(f"licence and author of {answer[1]:,} of {answer[0]:,} images, from their hosts")
