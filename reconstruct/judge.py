@@ -31,11 +31,11 @@ _SUBTYPES = {"jpeg": "jpg", "mpo": "jpeg", "tiff": "tif", "ico": "vnd.microsoft.
 _UNEXAMINED = PictureFacts(width=0, height=0, format="", pixels=None)
 
 
-def decoded(entry: LockEntry, received: Received, max_pixels: int, *, any_file: bool = False) -> Examined:
+def decoded(received: Received, max_pixels: int, *, any_file: bool = False) -> Examined:
     """What came, decoded in full: where no digest decides; not where any file is taken."""
     if any_file:
         return _UNEXAMINED
-    return examine(received.path, max_pixels=max_pixels, likeness=entry.likeness is not None)
+    return examine(received.path, max_pixels=max_pixels, likeness=True)
 
 
 def judged(

@@ -6,10 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from hannun.reconstruct.likeness import Likeness, distance, is_similar
 from hannun.schemas.digest import IDENTITY
 from hannun.schemas.instance import Candidate, Instance
 from hannun.schemas.observation import Observation
 from hannun.schemas.outcome import Outcome, is_accepted
+
+_PHOTOGRAPHS = frozenset({"JPEG", "MPO", "WEBP"})
+"""Formats in which likeness means something: drawings come as PNG, GIF and SVG."""
 
 OnMissing = Literal["drop", "substitute", "fail"]
 OnFalseNegative = Literal["report", "substitute"]
@@ -29,7 +33,8 @@ class Policy:
         What a missing negative does to its instance: it is dropped, or the next spare takes its place.
         `fail` drops too and leaves it to the caller to stop. A missing gold always drops its instance.
     false_negatives
-        Whether a negative with the gold's bytes or pixels is replaced by the next spare.
+        Whether a negative with the gold's bytes or pixels is replaced by the next spare. One that only
+        looks like it is reported.
     """
 
     accept: frozenset[Outcome] = frozenset()
@@ -60,7 +65,7 @@ class Dropped:
 
 @dataclass(frozen=True)
 class FalseNegative:
-    """A negative that is the gold's picture under another id."""
+    """A negative that is the gold's picture under another id, or a photograph that looks like it."""
 
     id: str
     image_id: str
@@ -129,9 +134,11 @@ def _resolve_row(
                 return Dropped(row.id, f"negative {candidate.image_id} is {why}")
         elif place != row.label:
             same = _same_picture(gold, usable[candidate.image_id])
-            if same is not None:
-                log.false_negatives.append(FalseNegative(row.id, candidate.image_id, same))
-                if policy.false_negatives == "substitute":
+            alike = same or _looks_alike(gold, usable[candidate.image_id])
+            if alike is not None:
+                log.false_negatives.append(FalseNegative(row.id, candidate.image_id, alike))
+                # A set without spares is given as it is.
+                if policy.false_negatives == "substitute" and row.spares:
                     why = same
         if why is None:
             candidates.append(candidate)
@@ -159,6 +166,17 @@ def _same_picture(gold: Observation, other: Observation) -> str | None:
     if gold.pixels and other.pixels and gold.pixels["sha256"] == other.pixels["sha256"]:
         return "equal pixels to the gold's"
     return None
+
+
+def _looks_alike(gold: Observation, other: Observation) -> str | None:
+    """Whether a photograph can be taken for the gold; of drawings a likeness does not tell."""
+    if gold.likeness is None or other.likeness is None or not {gold.format, other.format} <= _PHOTOGRAPHS:
+        return None
+    known, found = Likeness(**gold.likeness), Likeness(**other.likeness)
+    if not is_similar(known, found):
+        return None
+    bits, colour = distance(known, found)
+    return f"looks like the gold: {bits} of 64 bits and {colour} of 255 colour steps apart"
 
 
 def _state(image_id: str, observed: Mapping[str, Observation]) -> str:

@@ -229,7 +229,7 @@ class Run:
         result: Examined | Exception
         try:
             settings = self._settings
-            result = decoded(job.entry, received, self._reach.limits.max_pixels, any_file=settings.any_file)
+            result = decoded(received, self._reach.limits.max_pixels, any_file=settings.any_file)
         except Exception as error:  # noqa: BLE001  (raised again where the run goes on)
             result = error
         self._decoded.put((job, received, reply, result))
@@ -272,7 +272,7 @@ class Run:
                     algorithms = _algorithms(entry, None)
                     with self._store.receive(transfer.pieces, algorithms, max_bytes=limits.max_bytes) as received:
                         open_question = needs_decoding(entry, received.digests)
-                        picture = decoded(entry, received, limits.max_pixels) if open_question else None
+                        picture = decoded(received, limits.max_pixels) if open_question else None
                         observation = judged(entry, location, received, picture)
                         if observation.outcome in _KEPT:
                             self._store.keep(received, observation.format)

@@ -118,3 +118,42 @@ def test_wordings_of_an_item_resolve_alike() -> None:
         result = resolve(rows, seen, policy)
         assert len({each.candidates for each in result.rows}) <= 1
         assert len(result.rows) in (0, 2)
+
+
+def looking(phash: str, colour: str, kind: str = "JPEG") -> dict[str, object]:
+    return {"likeness": {"phash": phash, "colour": colour * 48}, "format": kind}
+
+
+@pytest.mark.parametrize(
+    ("gold", "other", "reported"),
+    [
+        (looking("0" * 16, "10"), looking("0" * 15 + "7", "14"), "3 of 64 bits and 4 of 255"),
+        (looking("0" * 16, "10"), looking("0" * 16, "10", "WEBP"), "0 of 64 bits and 0 of 255"),
+        # Blue and red drops hash alike: colour tells them apart.
+        (looking("0" * 16, "10"), looking("0" * 16, "80"), None),
+        (looking("0" * 16, "10"), looking("f" * 16, "10"), None),
+        # Drawings look alike by nature.
+        (looking("0" * 16, "10"), looking("0" * 16, "10", "PNG"), None),
+        (looking("0" * 16, "10"), {"format": "JPEG"}, None),
+    ],
+)
+def test_photographs_that_look_like_the_gold_are_reported_and_stay(
+    gold: dict[str, object], other: dict[str, object], reported: str | None
+) -> None:
+    from dataclasses import replace
+
+    seen = observed()
+    seen |= {"c3": replace(seen["c3"], **gold), "c6": replace(seen["c6"], **other)}
+    result = resolve([row()], seen, FALSE)
+    assert result.rows == (row(),)
+    if reported is None:
+        assert result.false_negatives == ()
+    else:
+        [found] = result.false_negatives
+        assert (found.image_id, reported in found.why) == ("c6", True)
+
+
+def test_a_set_without_spares_is_given_as_it_is() -> None:
+    result = resolve([row(())], same(observed(), "c6", "c3"), FALSE)
+    assert result.rows == (row(()),)
+    assert [each.image_id for each in result.false_negatives] == ["c6"]

@@ -73,8 +73,21 @@ class State:
 
     @cached_property
     def seen(self) -> dict[str, Observation]:
-        """Image id -> the observation that counts, for images whose stored file is whole."""
-        return present_images(self.observed, self.verified)
+        """Image id -> the observation that counts, for images whose stored file is whole.
+
+        Where the bytes are the locked ones, with what the lock knows of their looks.
+        """
+        locked = {entry.image_id: entry for entry in self.lock}
+        return {
+            image_id: replace(
+                seen,
+                pixels=seen.pixels or locked[image_id].pixels,
+                likeness=seen.likeness or locked[image_id].likeness,
+            )
+            if seen.outcome is Outcome.EXACT
+            else seen
+            for image_id, seen in present_images(self.observed, self.verified).items()
+        }
 
     @property
     def outcomes(self) -> list[Outcome]:
