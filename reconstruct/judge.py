@@ -47,7 +47,7 @@ def judged(
         with received.path.open("rb") as stream:
             explained = drive_page(stream.read(_PAGE))
         if explained is not None:
-            outcome, note = Outcome.NEEDS_PERSON, explained
+            outcome, note = Outcome.NEEDS_PERSON, str(explained)
     facts: dict[str, Any] = {"format": None}
     if isinstance(picture, PictureFacts):
         facts = dict(picture.__dict__)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from hannun.reconstruct.archives.stand_in import stand_in
 from hannun.schemas.catalogue import SourceEntry
 from hannun.schemas.digest import IDENTITY, digests_of, parse
 from hannun.schemas.errors import InputError, SourceError
@@ -53,7 +54,8 @@ def open_sources(
     Raises
     ------
     InputError
-        `given` names a source that the benchmark does not have, or a file that cannot be read.
+        `given` names a source that the benchmark does not have, or a file that cannot be read or is plainly
+        another: an HTML page, a Git LFS pointer, nothing.
     SourceError
         A source is not there, or is not the pinned file.
     """
@@ -64,10 +66,17 @@ def open_sources(
             f"no source named {unknown[0]!r}", expected=", ".join(entries), got=unknown[0], todo="correct --source"
         )
     opened = {
-        name: Source(name, str(given[name]), read_bytes(given[name])) if name in given else _open(entry, download)
-        for name, entry in entries.items()
+        name: _given(name, given[name]) if name in given else _open(entry, download) for name, entry in entries.items()
     }
-    return opened | {key: Source(key, str(given[key]), read_bytes(given[key])) for key in further}
+    return opened | {key: _given(key, given[key]) for key in further}
+
+
+def _given(name: str, path: Path) -> Source:
+    data = read_bytes(path)
+    explained = stand_in(data)
+    if explained is not None:
+        raise InputError(f"source {name}: {explained.what}", where=str(path), todo=explained.todo)
+    return Source(name, str(path), data)
 
 
 def _is_further(key: str, entries: Mapping[str, SourceEntry]) -> bool:

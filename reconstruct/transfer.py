@@ -11,13 +11,22 @@ from hannun.schemas.version import version
 
 
 class Failed(Exception):
-    """No complete bytes: the outcome, a note, and what the host said."""
+    """No complete bytes: the outcome, a note that ends with what to do, and what the host said."""
 
     def __init__(
-        self, outcome: Outcome, note: str | None = None, *, status: int | None = None, retry_after: str | None = None
+        self,
+        outcome: Outcome,
+        what: str | None = None,
+        *,
+        todo: str | None = None,
+        status: int | None = None,
+        retry_after: str | None = None,
     ) -> None:
+        note = what if todo is None else f"{what}: {todo}"
         super().__init__(note or outcome.meaning)
         self.outcome = outcome
+        self.what = what or outcome.meaning
+        self.todo = todo
         self.note = note
         self.status = status
         self.retry_after = retry_after

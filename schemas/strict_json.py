@@ -24,8 +24,13 @@ def dump_lines(rows: Iterable[Json]) -> str:
     return "".join(dumps(row) + "\n" for row in rows)
 
 
-def loads(text: str, where: str) -> Json:
+def loads(text: str, where: str, todo: str = "get the file again, or mend it there") -> Json:
     """Parse strictly.
+
+    Parameters
+    ----------
+    todo
+        What to do about a text that is refused.
 
     Raises
     ------
@@ -43,16 +48,14 @@ def loads(text: str, where: str) -> Json:
         if "\\u" in text:
             dumps(value).encode("utf-8")
     except json.JSONDecodeError as error:
-        raise InputError(
-            "not JSON", where=where, got=f"{error.msg} at column {error.colno}", todo="mend or remove the line"
-        ) from None
+        raise InputError(_fault(error), where=where, got=_place(error), todo=todo) from None
     except UnicodeEncodeError:
-        raise InputError("a lone surrogate is not text", where=where) from None
+        raise InputError("a lone surrogate is not text", where=where, todo=todo) from None
     except RecursionError:
-        raise InputError("nested too deeply", where=where) from None
+        raise InputError("nested too deeply", where=where, todo=todo) from None
     except ValueError as error:
         # Ours, and Python's own about numbers of thousands of digits.
-        raise InputError(str(error).partition(";")[0], where=where) from None
+        raise InputError(str(error).partition(";")[0], where=where, todo=todo) from None
     return value
 
 
@@ -65,12 +68,28 @@ def numbered_lines(text: str, where: str) -> Iterator[tuple[int, Json]]:
     """Parse JSON lines; yields the line's number, from 1, and its value. Empty lines are skipped."""
     for number, line in enumerate(lines_of(text), 1):
         if line.strip():
-            yield number, loads(line, f"{where}, line {number}")
+            yield number, loads(line, f"{where}, line {number}", todo="mend or remove the line")
 
 
 def load_lines(path: Path) -> list[Json]:
     """Read a whole JSON lines file, strictly."""
     return [value for _, value in numbered_lines(read_text(path).text, str(path))]
+
+
+def _fault(error: json.JSONDecodeError) -> str:
+    """What is wrong with a text that is no JSON, where its kind can be told."""
+    if error.msg == "Extra data" and error.doc.count("\n", 0, error.pos) and error.doc[error.pos] in "{[":
+        return "not JSON but JSON lines: one document is due"
+    if not error.doc.strip():
+        return "not JSON but an empty text"
+    if not error.doc[error.pos :].strip() or error.msg.startswith("Unterminated string"):
+        return "not JSON: the text ends too early"
+    return "not JSON"
+
+
+def _place(error: json.JSONDecodeError) -> str:
+    line = f"line {error.lineno}, " if "\n" in error.doc.rstrip("\n") else ""
+    return f"{error.msg.removesuffix(' at')} at {line}column {error.colno}"
 
 
 class _Unstrict(ValueError):

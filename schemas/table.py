@@ -14,6 +14,10 @@ from hannun.schemas.text_file import decode, lines_of
 Dialect = Literal["plain", "quoted"]
 """`plain`: a tab always separates, a quote is a letter. `quoted`: cells may be quoted as in CSV."""
 
+_DELIMITERS = {"\t": "tabs", ",": "commas", ";": "semicolons"}
+_SHOWN = 200
+"""Characters of a header that a message gives."""
+
 
 @dataclass(frozen=True)
 class TableRow:
@@ -59,9 +63,9 @@ def parse_table(
     else:
         numbered = _quoted_rows(decoded.text, where, delimiter)
     if not numbered:
-        raise InputError("an empty table", where=where, expected="a header line and rows")
+        raise InputError("an empty table", where=where, expected="a header line and rows", todo="get the file again")
     header = tuple(numbered[0][1])
-    _check_header(header, columns, where)
+    _check_header(header, columns, where, delimiter)
     rows = []
     for line, cells in numbered[1:]:
         if len(cells) != len(header):
@@ -76,7 +80,7 @@ def parse_table(
     return Table(header, tuple(rows), decoded.notes)
 
 
-def _check_header(header: tuple[str, ...], columns: Sequence[str] | None, where: str) -> None:
+def _check_header(header: tuple[str, ...], columns: Sequence[str] | None, where: str, delimiter: str) -> None:
     repeated = sorted({name for name in header if header.count(name) > 1})
     missing = [name for name in columns or () if name not in header]
     if repeated or missing:
@@ -84,8 +88,16 @@ def _check_header(header: tuple[str, ...], columns: Sequence[str] | None, where:
             "repeated column" if repeated else "missing column",
             where=f"{where}, line 1",
             expected=", ".join(columns) if columns else "every column once",
-            got=", ".join(header),
+            got=", ".join(header)[:_SHOWN],
+            todo=_header_todo(header, columns or (), delimiter),
         )
+
+
+def _header_todo(header: tuple[str, ...], columns: Sequence[str], delimiter: str) -> str:
+    for other, name in _DELIMITERS.items():
+        if other != delimiter and {cell.strip() for cell in delimiter.join(header).split(other)}.issuperset(columns):
+            return f"its cells are separated by {name}: save it with {_DELIMITERS[delimiter]} between them"
+    return "give the table whose first line names these columns, spelt so"
 
 
 def _quoted_rows(text: str, where: str, delimiter: str) -> list[tuple[int, list[str]]]:
@@ -100,7 +112,11 @@ def _quoted_rows(text: str, where: str, delimiter: str) -> list[tuple[int, list[
                 rows.append((line, cells))
             line = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(f"quoting is broken: {error}", where=f"{where}, line {reader.line_num}") from None
+        raise InputError(
+            f"quoting is broken: {error}",
+            where=f"{where}, line {line} to {reader.line_num}",
+            todo="close the quotes, or get the file again: it may be cut",
+        ) from None
     finally:
         csv.field_size_limit(previous_limit)
     return rows

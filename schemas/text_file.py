@@ -1,4 +1,4 @@
-"""Text files: UTF-8 and nothing else, lines ended by LF, names in either normal form.
+"""Text files: UTF-8 and nothing else, lines ended by LF, CRLF or throughout by CR, names in either normal form.
 
 A byte-order mark turns the first column's name into another one: it is skipped and noted at the
 beginning, and an error anywhere else.
@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import codecs
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
 from hannun.schemas.errors import InputError
+from hannun.schemas.packed import packed_as
 from hannun.schemas.text import comparison_key
 
 NEWLINE = b"\n"
@@ -37,7 +39,7 @@ def without_bom(data: bytes, where: str) -> tuple[bytes, tuple[str, ...]]:
     Raises
     ------
     InputError
-        The file is UTF-16 or UTF-32, or holds NUL bytes.
+        The file is UTF-16 or UTF-32, holds NUL bytes, or is packed.
     """
     for mark, name in _UTF_BOMS:
         if data.startswith(mark):
@@ -46,11 +48,12 @@ def without_bom(data: bytes, where: str) -> tuple[bytes, tuple[str, ...]]:
             )
     at = data.find(b"\0")
     if at >= 0:
+        _refuse_packed(data, where)
         raise InputError(
             "NUL character in a text file (UTF-16 without a mark, or not text)",
             where=f"{where}, line {data.count(NEWLINE, 0, at) + 1}",
             expected="UTF-8 text",
-            todo="save the file as UTF-8",
+            todo="give a text file, saved as UTF-8",
         )
     if data.startswith(codecs.BOM_UTF8):
         return data[len(codecs.BOM_UTF8) :], ("BOM: a byte-order mark at the beginning was skipped",)
@@ -94,9 +97,17 @@ def decode(data: bytes, where: str) -> Decoded:
         Not UTF-8 (UTF-16 and UTF-32 named), NUL bytes, or a byte-order mark at the start of a later line.
     """
     data, notes = without_bom(data, where)
-    lines = data.split(NEWLINE)
-    text = "\n".join(decode_line(line, f"{where}, line {number}") for number, line in enumerate(lines, 1))
-    return Decoded(text, notes)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        _refuse_packed(data, where)
+    else:
+        if not text.startswith("\ufeff") and "\n\ufeff" not in text:
+            return Decoded(text, notes)
+    # A file may have gigabytes: only what is wrong is looked for by line.
+    for number, line in enumerate(data.split(NEWLINE), 1):
+        decode_line(line, f"{where}, line {number}")
+    raise AssertionError(where)
 
 
 def read_text(path: Path) -> Decoded:
@@ -110,16 +121,47 @@ def read_bytes(path: Path) -> bytes:
     Raises
     ------
     InputError
-        It does not exist, is a folder, or may not be read.
+        It does not exist, is a folder or a device, does not fit into memory, or may not be read.
     """
     try:
-        return path.read_bytes()
+        with open(path, "rb", opener=_without_waiting) as stream:
+            kind = os.fstat(stream.fileno()).st_mode
+            if not stat.S_ISREG(kind) and not stat.S_ISFIFO(kind):
+                raise InputError("a device, not a file", where=str(path), todo="give a file")
+            return _piped(stream.fileno()) if stat.S_ISFIFO(kind) else stream.read()
     except FileNotFoundError:
         raise InputError("no such file", where=str(path), todo="check the path") from None
     except IsADirectoryError:
-        raise InputError("a folder, not a file", where=str(path)) from None
+        raise InputError("a folder, not a file", where=str(path), todo="give the file that is in it") from None
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from None
+        raise InputError(
+            f"cannot be read: {error.strerror}", where=str(path), todo="check the path and its permissions"
+        ) from None
+    except MemoryError:
+        raise InputError(
+            "does not fit into memory",
+            where=str(path),
+            got=f"{path.stat().st_size:,} bytes",
+            todo="check that it is the right file",
+        ) from None
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    # A pipe that nobody writes to would be waited for without end.
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _piped(descriptor: int) -> bytes:
+    """All that a pipe brings, as from `<(unzip -p ...)` of a shell; nothing where nobody writes to it."""
+    try:
+        first = os.read(descriptor, 1)
+    except BlockingIOError:
+        first = None
+    if first == b"":
+        return b""
+    os.set_blocking(descriptor, True)
+    with open(descriptor, "rb", closefd=False) as stream:
+        return (first or b"") + stream.read()
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -140,8 +182,11 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def lines_of(text: str) -> list[str]:
-    r"""Lines without their LF or CRLF; no other character ends a line (str.splitlines has eleven)."""
-    lines = text.split("\n")
+    r"""Lines without their LF or CRLF, or their CR where the text has no LF.
+
+    No other character ends a line (str.splitlines has eleven).
+    """
+    lines = text.split("\n" if "\n" in text else "\r")
     if lines and lines[-1] == "":
         lines.pop()
     return [line.removesuffix("\r") for line in lines]
@@ -187,6 +232,15 @@ def find_file(folder: Path, name: str) -> tuple[Path, str | None] | None:
         return None
     written = ascii(here.relative_to(folder).as_posix())
     return here, f"{name!r} is written {written} on disk" if note else None
+
+
+def _refuse_packed(data: bytes, where: str) -> None:
+    """Names what is no text because it is packed."""
+    kind = packed_as(data)
+    if kind is not None:
+        raise InputError(
+            f"{kind}, not text", where=where, expected="UTF-8 text", todo="unpack it by hand and give the file inside"
+        )
 
 
 def _guess(data: bytes) -> str:

@@ -610,7 +610,7 @@ def test_what_only_another_program_reads_needs_a_person(archives: Archives, path
     path.write_bytes(edited(zipped({"a.jpg": PICTURE, "b.jpg": PICTURE}), "a.jpg", **fields))
     seen = failure(archives, path, "a.jpg")
     assert seen.outcome is Outcome.NEEDS_PERSON
-    assert "unpack it by hand and give the folder" in str(seen.note)
+    assert "unpack it by hand and give what is inside" in str(seen.note)
     if fields.get("flags", 0) & 1:
         assert "encrypted" in str(seen.note)
     assert got(archives, path, "b.jpg") == PICTURE

@@ -396,10 +396,10 @@ def test_the_official_zip_is_read() -> None:
     given = {**files(), "coco-captions": Source("coco-captions", "c.zip", packed)}
     assert planned(sources=given) == planned()
     cut = Source("coco-captions", "c.zip", packed[:-30])
-    with pytest.raises(InputError, match="damaged zip"):
+    with pytest.raises(InputError, match="cut or damaged"):
         read_coco([cut], [])
     with pytest.raises(InputError, match="without captions"):
-        read_coco([Source("coco-captions", "c.zip", zipped({"a/captions_x.json": data}))], [])
+        read_coco([Source("coco-captions", "c.zip", zipped({"a/instances_x.json": data}))], [])
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def test_line_ends_marks_and_decomposed_names_make_no_difference() -> None:
         (lambda data, gold: (data.replace("\timage", " image", 1), gold), "line 1"),
         (lambda data, gold: (data, gold.replace("image", "picture", 1)), "not one of the candidates"),
         (lambda data, gold: ("goal" + data[5:], gold), "no word of its phrase"),
-        (lambda data, gold: ("", ""), "sources give no row"),
+        (lambda data, gold: ("", ""), "an empty file"),
     ],
 )
 def test_files_that_do_not_fit_are_refused(

@@ -51,6 +51,24 @@ def test_what_is_not_strict_json_is_refused(text: str, says: str) -> None:
     assert caught.value.where == "rows.jsonl, line 7"
 
 
+@pytest.mark.parametrize(
+    ("text", "says", "got"),
+    [
+        ('{"a": 1}\n{"b": 2}\n', "not JSON but JSON lines", "Extra data at line 2, column 1"),
+        ('{"a": 1} {"b": 2}', "not JSON", "Extra data at column 10"),
+        ('{"a": "b', "not JSON: the text ends too early", "Unterminated string starting at column 7"),
+        ("[\n1,\n", "not JSON: the text ends too early", "Expecting value at line 3, column 1"),
+        (" \n", "not JSON but an empty text", "Expecting value at column 1"),
+    ],
+)
+def test_the_kind_and_the_place_of_a_fault_are_told(text: str, says: str, got: str) -> None:
+    with pytest.raises(InputError) as caught:
+        loads(text, "here.json")
+    assert caught.value.what.startswith(says)
+    assert caught.value.got == got
+    assert caught.value.todo == "get the file again, or mend it there"
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_nothing_unreadable_is_written(value: float) -> None:
     with pytest.raises(ValueError, match="JSON"):

@@ -125,6 +125,11 @@ def test_only_lf_ends_a_line() -> None:
     assert lines_of("a\u2028b\x0bc\r\nd\x85e\n") == ["a\u2028b\x0bc", "d\x85e"]
 
 
+def test_cr_ends_lines_where_there_is_no_lf() -> None:
+    assert lines_of("a\rb c\r\rd\r") == ["a", "b c", "", "d"]
+    assert lines_of("a\rb\r\nc") == ["a\rb", "c"]
+
+
 def test_files_are_found_under_either_normal_form(tmp_path: Path) -> None:
 
     folder = tmp_path

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Self
 
 from hannun.reconstruct.archives.compressed_tar import COMPRESSED_FILES, unpacked_tar
-from hannun.reconstruct.archives.damage import GET_AGAIN, UNPACK
-from hannun.reconstruct.archives.drive_page import drive_page, is_html
+from hannun.reconstruct.archives.damage import GET_AGAIN, Explained
 from hannun.reconstruct.archives.folder import Folder
+from hannun.reconstruct.archives.stand_in import stand_in
 from hannun.reconstruct.archives.tar_archive import TarArchive, is_tar
 from hannun.reconstruct.archives.zip_archive import ZIP_MAGICS, ZipArchive
 from hannun.reconstruct.transfer import Failed, Limits, Transfer
@@ -22,13 +22,6 @@ from hannun.schemas.outcome import Outcome
 
 _HEAD_BYTES = 1 << 16
 """Enough to tell a Google Drive page, too."""
-_FOREIGN = {
-    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
-    b"Rar!": "a RAR archive",
-    b"ALZ\x01": "an ALZ archive",
-    b"EGGA": "an EGG archive",
-    b"\x28\xb5\x2f\xfd": "Zstandard data",
-}
 
 _Source = Folder | ZipArchive | TarArchive
 
@@ -96,28 +89,15 @@ def _open_source(path: Path, stack: ExitStack) -> _Source:
         with path.open("rb") as stream:
             head = stream.read(_HEAD_BYTES)
         if head.startswith(ZIP_MAGICS):
-            return ZipArchive(path, stack)
+            return ZipArchive(stack.enter_context(path.open("rb")), stack)
         for magic, compressed_file in COMPRESSED_FILES.items():
             if head.startswith(magic):
                 return TarArchive(unpacked_tar(path, compressed_file, stack), stack)
         if is_tar(head):
             return TarArchive(stack.enter_context(path.open("rb")), stack)
         if zipfile.is_zipfile(path):  # with something before it: self-extracting
-            return ZipArchive(path, stack)
+            return ZipArchive(stack.enter_context(path.open("rb")), stack)
     except OSError as error:
         raise Failed(Outcome.NEEDS_PERSON, f"cannot be read: {error.strerror}") from None
-    raise Failed(Outcome.NEEDS_PERSON, _what_else(head))
-
-
-def _what_else(head: bytes) -> str:
-    """What a file is that is no archive, and what to do about it."""
-    page = drive_page(head)
-    if page is not None:
-        return page
-    for magic, name in _FOREIGN.items():
-        if head.startswith(magic):
-            return f"{name}, which is not read: {UNPACK}"
-    if not head.strip(b"\0"):
-        return f"not an archive: {'only zeros' if head else 'an empty file'}; {GET_AGAIN}"
-    kind = "an HTML page" if is_html(head) else f"begins with {head[:8]!a}"
-    return f"not a zip, a tar or a folder: {kind}; {GET_AGAIN}"
+    what, todo = stand_in(head) or Explained(f"not a zip, a tar or a folder: begins with {head[:8]!a}", GET_AGAIN)
+    raise Failed(Outcome.NEEDS_PERSON, what, todo=todo)

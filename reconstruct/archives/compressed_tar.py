@@ -8,9 +8,10 @@ import io
 import lzma
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import IO
 
 from hannun.reconstruct.archives.damage import UNPACK, damaged_archive
 from hannun.reconstruct.archives.pieces import counted, pieces_of
@@ -23,16 +24,17 @@ _MAX_UNPACKED = 64 << 30
 """Bytes of an unpacked tar: several times the largest image archives in use (COCO has 19 GB, VWSD's originals 10)."""
 
 _CompressedFile = gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile
+_Opener = Callable[[IO[bytes]], _CompressedFile]
 
-COMPRESSED_FILES: dict[bytes, type[_CompressedFile]] = {
-    b"\x1f\x8b": gzip.GzipFile,
+COMPRESSED_FILES: dict[bytes, _Opener] = {
+    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\0": lzma.LZMAFile,
 }
 """What reads a compressed file, by its first bytes."""
 
 
-def unpacked_tar(path: Path, compressed_file: type[_CompressedFile], stack: ExitStack) -> io.BufferedRandom:
+def unpacked_tar(path: Path, compressed_file: _Opener, stack: ExitStack) -> io.BufferedRandom:
     """The tar in a compressed file, in a file without a name that is closed with the stack.
 
     Raises
@@ -46,13 +48,17 @@ def unpacked_tar(path: Path, compressed_file: type[_CompressedFile], stack: Exit
     unpacked = stack.enter_context(_written(pieces))
     unpacked.seek(0)
     if not is_tar(unpacked.read(tarfile.BLOCKSIZE)):
-        raise Failed(Outcome.NEEDS_PERSON, f"compressed, but no tar inside: {UNPACK}")
+        raise Failed(Outcome.NEEDS_PERSON, "compressed, but no tar inside", todo=UNPACK)
     unpacked.seek(0)
     return unpacked
 
 
-def _pieces(path: Path, compressed_file: type[_CompressedFile]) -> Iterator[bytes]:
-    with damaged_archive("compressed data that are cut or damaged"), compressed_file(path) as stream:
+def _pieces(path: Path, compressed_file: _Opener) -> Iterator[bytes]:
+    with (
+        damaged_archive("compressed data that are cut or damaged"),
+        path.open("rb") as packed,
+        compressed_file(packed) as stream,
+    ):
         yield from pieces_of(stream)
 
 

@@ -9,11 +9,12 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from hannun.reconstruct.transfer import Failed
 from hannun.schemas.outcome import Outcome
 
-UNPACK = "unpack it by hand and give the folder"
+UNPACK = "unpack it by hand and give what is inside"
 GET_AGAIN = "get the file again"
 
 _BROKEN = (
@@ -31,6 +32,16 @@ _BROKEN = (
 )
 
 
+class Explained(NamedTuple):
+    """What is wrong with a file, and what to do about it."""
+
+    what: str
+    todo: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.todo}"
+
+
 @contextmanager
 def damaged_archive(what: str) -> Iterator[None]:
     """Names what is raised within as damage of the whole archive.
@@ -43,7 +54,7 @@ def damaged_archive(what: str) -> Iterator[None]:
     try:
         yield
     except _BROKEN as error:
-        raise Failed(Outcome.NEEDS_PERSON, f"{what}: {_said(error)}; {GET_AGAIN}") from None
+        raise Failed(Outcome.NEEDS_PERSON, f"{what}: {_said(error)}", todo=GET_AGAIN) from None
 
 
 @contextmanager

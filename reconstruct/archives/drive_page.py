@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import re
 
+from hannun.reconstruct.archives.damage import Explained
+
 _HTML = re.compile(
     r"\ufeff?\s*(?:<\?xml.*?\?>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|title|meta)\b",
     re.IGNORECASE | re.DOTALL,
@@ -50,7 +52,7 @@ def is_html(head: bytes) -> bool:
     return _HTML.match(head.decode("utf-8", "replace")) is not None
 
 
-def drive_page(head: bytes) -> str | None:
+def drive_page(head: bytes) -> Explained | None:
     """What to do about a Google Drive page that was saved in place of the file; None for anything else.
 
     Parameters
@@ -66,4 +68,4 @@ def drive_page(head: bytes) -> str | None:
     if not named and not _DRIVE_MARK.search(text):
         return None
     said, todo = next((said, todo) for pattern, said, todo in _DRIVE_KINDS if pattern.search(text))
-    return f"a Google Drive page and not the file ({said}): {todo}, and give the downloaded file"
+    return Explained(f"a Google Drive page and not the file ({said})", f"{todo}, and give the downloaded file")

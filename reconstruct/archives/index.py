@@ -28,6 +28,11 @@ class Index(Generic[T]):
                 for key in {_key(name.stored), _key(name.meant)}:
                     self._by_key.setdefault(key, []).append(member)
 
+    @property
+    def names(self) -> list[str]:
+        """The members' names as they are meant, sorted."""
+        return sorted({name.meant for members in self._by_key.values() for name, _ in members})
+
     def find(self, wanted: str) -> tuple[T, str | None]:
         """The one member that answers to a name, and a note where its own name differs in form.
 

@@ -35,7 +35,7 @@ class TarArchive:
         `needs-person`: damaged; `refused`: unsafe; `too-large`: too many members.
     """
 
-    def __init__(self, stream: io.BufferedReader | io.BufferedRandom, stack: ExitStack) -> None:
+    def __init__(self, stream: io.BufferedReader | io.BufferedRandom | io.BytesIO, stack: ExitStack) -> None:
         files: dict[str, tuple[StoredName, tarfile.TarInfo]] = {}
         members = []
         with damaged_archive("not a tar, or one that is cut or damaged"):
@@ -52,6 +52,10 @@ class TarArchive:
                     files[plain(name.meant)] = (name, files[plain(target)][1])
         refuse_unsafe(members)
         self._index = Index(files.values())
+
+    @property
+    def names(self) -> list[str]:
+        return self._index.names
 
     def open(self, member: str, max_bytes: int) -> Transfer:
         info, note = self._index.find(member)

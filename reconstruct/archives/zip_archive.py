@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import copy
+import io
 import lzma
 import stat
 import struct
@@ -12,7 +13,6 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import IO
 
 from hannun.reconstruct.archives.damage import UNPACK, damaged_archive, damaged_member
@@ -41,20 +41,24 @@ class ZipArchive:
         `needs-person`: damaged; `refused`: unsafe; `too-large`: too many members.
     """
 
-    def __init__(self, path: Path, stack: ExitStack) -> None:
+    def __init__(self, stream: IO[bytes], stack: ExitStack) -> None:
         with damaged_archive("a zip that is cut or damaged, no list of members"):
-            self._archive = stack.enter_context(_CountingZip(path))
-            self._bytes = path.stat().st_size
+            self._archive = stack.enter_context(_CountingZip(stream))
+            self._bytes = stream.seek(0, io.SEEK_END)
         members = [(_name(info), _kind(info), info) for info in self._archive.infolist()]
         refuse_unsafe(Member(name.meant, kind) for name, kind, _ in members)
         self._index = Index((name, info) for name, kind, info in members if kind is Kind.FILE)
 
+    @property
+    def names(self) -> list[str]:
+        return self._index.names
+
     def open(self, member: str, max_bytes: int) -> Transfer:
         info, note = self._index.find(member)
         if info.flag_bits & _ENCRYPTED:
-            raise Failed(Outcome.NEEDS_PERSON, f"{shown(member)} is encrypted: {UNPACK}")
+            raise Failed(Outcome.NEEDS_PERSON, f"{shown(member)} is encrypted", todo=f"with its password, {UNPACK}")
         if info.compress_type not in _METHODS:
-            raise Failed(Outcome.NEEDS_PERSON, f"compression method {info.compress_type} is not read: {UNPACK}")
+            raise Failed(Outcome.NEEDS_PERSON, f"compression method {info.compress_type} is not read", todo=UNPACK)
         packed = min(info.compress_size, self._bytes - info.header_offset)
         return Transfer(_checked(counted(_pieces(self._archive, info), max_bytes, packed), info), note=note)
 
@@ -105,7 +109,7 @@ def _pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
         try:
             packed = archive.open(view)
         except NotImplementedError as error:
-            raise Failed(Outcome.NEEDS_PERSON, f"archive member: {error}; {UNPACK}") from None
+            raise Failed(Outcome.NEEDS_PERSON, f"archive member: {error}", todo=UNPACK) from None
         with packed:
             yield from pieces_of(packed) if decompressor is None else _decompressed(packed, decompressor(packed))
 

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
-import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from hannun.reconstruct.archives.packed_texts import Wanted, packed_texts
 from hannun.reconstruct.source import Source
 from hannun.schemas.errors import InputError
 from hannun.schemas.lock import LockEntry
 from hannun.schemas.strict_json import loads
 from hannun.schemas.text import nfc
-from hannun.schemas.text_file import decode
 
 FOLDERS = ("train2014", "val2014")
 """COCO's folders of 2014, those of VerSe's images."""
 
 TRAIN_2017 = "train2017"
 
-_MAX_JSON_BYTES = 2 << 30
-"""Of one unpacked captions file; the official ones have 92 MB at most."""
-
-_ZIP_MEMBER = re.compile(r"annotations/captions_\w+\.json")
+_FILES = "COCO's captions_train2014.json and captions_val2014.json, or annotations_trainval2014.zip"
+_CAPTIONS = Wanted(re.compile(r"captions_\w+\.json"), "captions_*.json of COCO")
 _NAME_2014 = re.compile(r"COCO_(train2014|val2014)_(\d{12})\.jpg")
 _ADDRESS_2017 = re.compile(r"/(train2017|val2017)/\d{12}\.jpg$")
 # COCO of 2017 cut the images of 2014 anew and named them by number alone: val2017 is a part of val2014.
@@ -95,7 +90,7 @@ def read_coco(sources: Iterable[Source], names: Iterable[str]) -> Coco:
     Parameters
     ----------
     sources
-        COCO's captions: JSON, or the official zip that holds it.
+        COCO's captions: JSON, or an archive that holds it, as the official zip.
     names
         Names of 2014 of further images, which need not stand in the files.
 
@@ -108,7 +103,7 @@ def read_coco(sources: Iterable[Source], names: Iterable[str]) -> Coco:
     for name in names:
         read.name(name, "the annotations")
     for source in sources:
-        for text, where in _documents(source):
+        for text, where in packed_texts(source.data, source.where, _CAPTIONS):
             document = _document(text, where)
             table = _licence_table(document, where)
             for image in document["images"]:
@@ -178,6 +173,7 @@ class _Read:
                 where=where,
                 expected=", ".join(map(str, table)),
                 got=repr(licence_id),
+                todo=f"give {_FILES}",
             )
         licence = table[licence_id]
         known = self.licences.setdefault(number, licence)
@@ -199,34 +195,6 @@ def _distinct(captions: Iterable[Caption]) -> list[Caption]:
     return list(first.values())
 
 
-def _documents(source: Source) -> Iterator[tuple[str, str]]:
-    """The JSON texts of a source, and where each stands."""
-    if not source.data.startswith(b"PK"):
-        yield decode(source.data, source.where).text, source.where
-        return
-    try:
-        with zipfile.ZipFile(io.BytesIO(source.data)) as archive:
-            members = sorted(name for name in archive.namelist() if _ZIP_MEMBER.fullmatch(name))
-            for member in members:
-                where = f"{source.where}!{member}"
-                with archive.open(member) as stream:
-                    data = stream.read(_MAX_JSON_BYTES + 1)
-                if len(data) > _MAX_JSON_BYTES:
-                    raise InputError(
-                        "too large for captions", where=where, expected=f"at most {_MAX_JSON_BYTES:,} bytes"
-                    )
-                yield decode(data, where).text, where
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise InputError(f"a damaged zip: {error}", where=source.where, todo="get the file again") from None
-    if not members:
-        raise InputError(
-            "a zip without captions",
-            where=source.where,
-            expected="annotations/captions_*.json",
-            todo="get the official zip",
-        )
-
-
 def _document(text: str, where: str) -> dict[str, Any]:
     document: Any = loads(text, where)
     shapes = {
@@ -236,7 +204,13 @@ def _document(text: str, where: str) -> dict[str, Any]:
     for name, shape in shapes.items():
         rows = document.get(name) if isinstance(document, dict) else None
         if not isinstance(rows, list):
-            raise InputError("no captions of COCO", where=where, expected=f"an object with a list of {name}")
+            raise InputError(
+                "no captions of COCO",
+                where=where,
+                expected=f"an object with a list of {name}",
+                got=_kind(document),
+                todo=f"give {_FILES}",
+            )
         for place, row in enumerate(rows):
             wrong = [key for key, kind in shape.items() if not (isinstance(row, dict) and type(row.get(key)) is kind)]
             if wrong:
@@ -245,8 +219,16 @@ def _document(text: str, where: str) -> dict[str, Any]:
                     where=where,
                     expected=", ".join(f"{key} ({kind.__name__})" for key, kind in shape.items()),
                     got=repr(row)[:200],
+                    todo=f"give {_FILES}; instances_*, person_keypoints_* and image_info_* hold no captions",
                 )
     return dict(document)
+
+
+def _kind(document: Any) -> str:
+    """What a document is, in JSON's words."""
+    if isinstance(document, dict):
+        return f"an object of {', '.join(map(repr, list(document)[:5])) or 'nothing'}"
+    return "a list" if isinstance(document, list) else repr(document)[:80]
 
 
 def _licence_table(document: dict[str, Any], where: str) -> dict[int, Licence]:
@@ -255,7 +237,16 @@ def _licence_table(document: dict[str, Any], where: str) -> dict[int, Licence]:
     stated = document.get("licenses") or []
     for each in stated if isinstance(stated, list) else [stated]:
         try:
-            table[each["id"]] = (_SPDX.get(each["url"]), each["name"], each["url"])
+            number, name, url = each["id"], each["name"], each["url"]
         except (KeyError, TypeError):
-            raise InputError("not a licence", where=where, expected="id, name and url", got=repr(each)[:200]) from None
+            number = name = url = None
+        if type(number) is not int or not isinstance(name, str) or not isinstance(url, str):
+            raise InputError(
+                "not a licence",
+                where=where,
+                expected="id (int), name and url (str)",
+                got=repr(each)[:200],
+                todo=f"give {_FILES}",
+            )
+        table[number] = (_SPDX.get(url), name, url)
     return table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hannun.reconstruct.recipes.verse_coco import image_of
 from hannun.reconstruct.source import Source
 from hannun.schemas.errors import InputError
 from hannun.schemas.table import parse_table
@@ -16,6 +17,7 @@ COCO, TUHOI = "COCO", "TUHOI"
 
 _ANNOTATION_COLUMNS = ("lemma", "image", "sense_chosen", "COCO/TUHOI")
 _SENSE_COLUMNS = ("lemma", "sense_num", "definition")
+_MEND = "mend the row, or get the file again"
 
 
 @dataclass(frozen=True, order=True)
@@ -34,7 +36,7 @@ def read_annotations(source: Source) -> list[Annotation]:
     Raises
     ------
     InputError
-        Not the table, an empty cell, or a collection that is neither COCO nor TUHOI.
+        Not the table, an empty cell, a collection that is neither COCO nor TUHOI, or an image that is none of COCO's.
     """
     table = parse_table(source.data, source.where, columns=_ANNOTATION_COLUMNS, dialect="quoted", delimiter=",")
     rows = []
@@ -42,9 +44,21 @@ def read_annotations(source: Source) -> list[Annotation]:
         cells = [row[column].strip() for column in _ANNOTATION_COLUMNS]
         where = f"{source.where}, line {row.line}"
         if not all(cells):
-            raise InputError("an empty cell", where=where, expected=", ".join(_ANNOTATION_COLUMNS), got=str(cells))
+            raise InputError(
+                "an empty cell", where=where, expected=", ".join(_ANNOTATION_COLUMNS), got=str(cells), todo=_MEND
+            )
         if cells[3] not in (COCO, TUHOI):
-            raise InputError("an unknown collection", where=where, expected=f"{COCO} or {TUHOI}", got=cells[3])
+            raise InputError(
+                "an unknown collection", where=where, expected=f"{COCO} or {TUHOI}", got=cells[3], todo=_MEND
+            )
+        if cells[3] == COCO and image_of(cells[1]) is None:
+            raise InputError(
+                "not the name of a COCO image",
+                where=where,
+                expected="COCO_val2014_000000000000.jpg, or train2014",
+                got=cells[1],
+                todo=_MEND,
+            )
         rows.append(Annotation(*cells))
     return sorted(rows)
 
@@ -55,7 +69,7 @@ def read_glosses(source: Source) -> dict[tuple[str, str], str]:
     Raises
     ------
     InputError
-        Not the table, or a sense with two definitions.
+        Not the table, one without definitions, or a sense with two.
     """
     table = parse_table(source.data, source.where, columns=_SENSE_COLUMNS, dialect="quoted")
     glosses: dict[tuple[str, str], str] = {}
@@ -70,4 +84,11 @@ def read_glosses(source: Source) -> dict[tuple[str, str], str]:
                 got=definition,
                 todo="remove one of the two rows",
             )
+    if not any(glosses.values()):
+        raise InputError(
+            "a table without definitions",
+            where=source.where,
+            expected=", ".join(_SENSE_COLUMNS),
+            todo="get the file again",
+        )
     return {key: definition for key, definition in glosses.items() if definition}

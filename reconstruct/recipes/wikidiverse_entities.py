@@ -9,18 +9,22 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 from hannun.reconstruct import canonical, commons
 from hannun.reconstruct.address import Unusable
+from hannun.reconstruct.archives.packed_texts import Wanted, packed_text
 from hannun.reconstruct.source import Source
 from hannun.schemas.errors import InputError
 from hannun.schemas.outcome import Outcome
 from hannun.schemas.text import comparison_key
-from hannun.schemas.text_file import decode, lines_of
+from hannun.schemas.text_file import lines_of
+
+_LIST = Wanted(re.compile(r"(?!readme)[^/]+", re.IGNORECASE), "the list of entities and images")
+_GIVE = "give WikiDiverse's 'alignment between entity names and image URLs'"
 
 _SCHEME = re.compile(r"(?:[^/:]?https?|ttps?):(?=//)|(?=//)", re.IGNORECASE)
 _ARTICLE = re.compile(r"https?://(?:en\.)?(?:m\.)?wikipedia\.org/+wiki/(?P<title>[^#]+)(?:#.*)?", re.IGNORECASE)
@@ -128,17 +132,18 @@ class EntityImages:
     Parameters
     ----------
     source
-        One line an entity: title or address, then the pictures' addresses; separated by tabs or `@@@@`.
+        One line an entity: title or address, then the pictures' addresses; separated by tabs or `@@@@`;
+        or an archive that holds the list.
     wanted
         Keys of the entities to read; the list has millions of others.
 
     Raises
     ------
     InputError
-        No line of the file is of that form.
+        No line of the file is of that form, or none is of a wanted entity.
     """
 
-    def __init__(self, source: Source, wanted: Container[str]) -> None:
+    def __init__(self, source: Source, wanted: Collection[str]) -> None:
         listed: dict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
         for name, addresses in _entries(source):
             known = entity(name)
@@ -146,6 +151,14 @@ class EntityImages:
                 titles = listed[known.key]
                 # Lines of one title: the order of lines must not matter.
                 titles[known.title] = min(titles.get(known.title, ()), addresses, key=lambda each: (not each, each))
+        if wanted and not listed:
+            raise InputError(
+                "the list names no entity of the candidates",
+                where=source.where,
+                expected=f"lines that begin with an entity, as {min(wanted)!r}, and a tab or @@@@",
+                got=f"a last line that begins with {name[:80]!r}",
+                todo=_GIVE,
+            )
         self._images: Mapping[str, Mapping[str, EntityImage | str]] = {
             key: {title: page_image(title, titles[title]) for title in sorted(titles)} for key, titles in listed.items()
         }
@@ -163,7 +176,8 @@ def _entries(source: Source) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each line's name and addresses; InputError at the end when no line had an address."""
     entries = 0
     has_address = False
-    for entries, line in enumerate(lines_of(decode(source.data, source.where).text), 1):  # noqa: B007
+    text, where = packed_text(source.data, source.where, _LIST)
+    for entries, line in enumerate(lines_of(text), 1):  # noqa: B007
         name, *addresses = line.replace("\t", "@@@@").split("@@@@")
         found = tuple(each.strip() for each in addresses if each.strip())
         has_address = has_address or any(map(_SCHEME.match, found))
@@ -171,10 +185,10 @@ def _entries(source: Source) -> Iterator[tuple[str, tuple[str, ...]]]:
     if not has_address:
         raise InputError(
             "not the list of entities and images",
-            where=source.where,
+            where=where,
             expected="one line an entity: its name, a tab or @@@@, then addresses of images joined by @@@@",
             got=f"{entries:,} lines, none with an address",
-            todo="give WikiDiverse's 'alignment between entity names and image URLs'",
+            todo=_GIVE,
         )
 
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
+from hannun.reconstruct.archives.packed_texts import Wanted, packed_text
 from hannun.reconstruct.recipes.wikidiverse_entities import Entity, entity
 from hannun.reconstruct.source import Source
 from hannun.schemas.errors import InputError
 from hannun.schemas.strict_json import loads
 from hannun.schemas.text import nfc
-from hannun.schemas.text_file import decode
 
 _LAYOUT = "[sentence, img_url, mention, type, left_ctx, right_ctx, entity_url, cands, topic, start, end]"
 _FIELDS = _LAYOUT.count(",") + 1
+_GIVE = "give wikidiverse_w_cands/test_w_10cands.json"
+_TEST = Wanted(re.compile(r"test\w*cands\w*\.json"), "the test set with its candidates (test_w_10cands.json)")
+_OTHER_SPLIT = re.compile(r"(?:train|valid|dev)(?:[_.-]|$)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -36,19 +40,22 @@ class Mention:
 
 
 def read_mentions(source: Source) -> list[Mention]:
-    """All rows of `test_w_10cands.json`, in the file's order.
+    """All rows of `test_w_10cands.json`, or of the archive that holds it, in the file's order.
 
     Raises
     ------
     InputError
-        Not JSON, or a row of another layout; the message names file and row.
+        Not JSON, a row of another layout, or another split by its name; the message names file and row.
     """
-    rows = loads(decode(source.data, source.where).text, source.where)
+    text, where = packed_text(source.data, source.where, _TEST)
+    if _OTHER_SPLIT.match(PurePath(where).name):
+        raise InputError("another split, by its name", where=where, expected="the test set", todo=_GIVE)
+    rows = loads(text, where)
     if not isinstance(rows, list):
         raise InputError(
-            "not WikiDiverse's candidates", where=source.where, expected="a list of rows", got=type(rows).__name__
+            "not WikiDiverse's candidates", where=where, expected="a list of rows", got=type(rows).__name__, todo=_GIVE
         )
-    return [_mention(number, row, f"{source.where}, row {number}") for number, row in enumerate(rows)]
+    return [_mention(number, row, f"{where}, row {number}") for number, row in enumerate(rows)]
 
 
 def _mention(number: int, row: Any, where: str) -> Mention:
@@ -59,12 +66,12 @@ def _mention(number: int, row: Any, where: str) -> Mention:
             where=where,
             expected=_LAYOUT,
             got=got,
-            todo="give wikidiverse_w_cands/test_w_10cands.json",
+            todo=_GIVE,
         )
     sentence, _, mention, _, _, _, linked, candidates, _, start, end = row
-    for name, value in (("sentence", sentence), ("mention", mention), ("entity_url", linked or "")):
+    for name, value in (("sentence", sentence), ("mention", mention), ("entity_url", "" if linked is None else linked)):
         if not isinstance(value, str):
-            raise InputError(f"{name} is no text", where=where, expected=_LAYOUT, got=repr(value)[:80])
+            raise InputError(f"{name} is no text", where=where, expected=_LAYOUT, got=repr(value)[:80], todo=_GIVE)
     form, names = _names(candidates, where)
     retrieved = {each.key: each for each in map(entity, reversed(names)) if each is not None}
     span, found = _span(sentence, mention, start, end)
@@ -94,7 +101,7 @@ def _names(candidates: Any, where: str) -> tuple[str, list[str]]:
         where=where,
         expected="a list of names, a list of [name, score], or names separated by tabs",
         got=repr(candidates)[:120],
-        todo="give wikidiverse_w_cands/test_w_10cands.json as published",
+        todo=f"{_GIVE} as published",
     )
 
 

@@ -111,6 +111,10 @@ def _exit_code(group: click.Group, name: str) -> int:
         # Whoever read the output has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.COMPLETE
+    except MemoryError:
+        todo = "check that every file is the right one, free memory, run again"
+        click.echo(f"{name}: not enough memory\n  to do:    {todo}", err=True)
+        return ExitCode.INCOMPLETE
     except OSError as error:
         # The system's own refusal, whatever was being read or written: named, not traced.
         where = f"\n  where:    {error.filename}" if error.filename else ""

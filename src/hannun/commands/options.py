@@ -49,8 +49,12 @@ def _existing(ctx: click.Context, parameter: click.Parameter, values: tuple[str,
     # Path.expanduser raises for an unknown user; the name then stays as it is.
     paths = {key: Path(os.path.expanduser(text)) for key, text in _pairs(ctx, parameter, values).items()}  # noqa: PTH111
     for key, path in paths.items():
-        if not path.exists():
-            raise click.BadParameter(f"{key}: no such file or folder: {path}", param=parameter)
+        try:
+            problem = None if path.exists() else "no such file or folder"
+        except OSError as error:
+            problem = error.strerror
+        if problem:
+            raise click.BadParameter(f"{key}: {problem}: {path}", param=parameter)
     return paths
 
 
