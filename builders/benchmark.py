@@ -38,7 +38,7 @@ class BenchmarkBuilder(datasets.ArrowBasedBuilder):
         entry = catalogue.benchmark(self.NAME)
         return datasets.DatasetInfo(
             description=entry.summary,
-            features=features(entry.record),
+            features=features(entry.config(self.config.name).record or entry.record),
             citation=entry.citation,
             license=entry.text_licence.name,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from hannun.schemas.catalogue import Benchmark
 IMAGES = "images"
 """The config that holds the pictures where rows name them by id, and its one split."""
 IMAGES_SPLIT = "test"
+IMAGE_IDS = "image_ids"
+"""The column of image ids of rows that have no candidates."""
 
 
 class Layout(StrEnum):
@@ -23,11 +26,17 @@ class Layout(StrEnum):
 
 def table_features(benchmark: Benchmark, layout: Layout) -> dict[str, dict[str, Any]]:
     """Config -> features of its tables, by column."""
-    whole = feature_dict(benchmark.record)
+    whole = {config.name: feature_dict(config.record or benchmark.record) for config in benchmark.configs}
     if layout is Layout.EMBEDDED:
-        return {config.name: whole for config in benchmark.configs}
-    rows = {name: feature for name, feature in whole.items() if name != IMAGES}
-    return {**{config.name: rows for config in benchmark.configs}, IMAGES: feature_dict("image")}
+        return whole
+    rows = {config: _by_id(features) for config, features in whole.items()}
+    return {**rows, IMAGES: feature_dict("image")}
+
+
+def _by_id(features: Mapping[str, Any]) -> dict[str, Any]:
+    """Features without pictures; where no candidates name them, with their ids."""
+    others = {name: feature for name, feature in features.items() if name not in ("image", IMAGES)}
+    return others if "candidates" in others else {**others, IMAGE_IDS: [{"dtype": "string", "_type": "Value"}]}
 
 
 def layout_of(folder: Path) -> Layout:

@@ -7,13 +7,14 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
-from hannun.builders.layout import Layout
+from hannun.builders.layout import IMAGE_IDS, IMAGES
 from hannun.reconstruct.store import Store
 from hannun.schemas.digest import IDENTITY, digests_of
 from hannun.schemas.errors import IncompleteError
-from hannun.schemas.instance import Instance
 from hannun.schemas.lock import LockEntry
 from hannun.schemas.observation import Observation
+from hannun.schemas.question import Question
+from hannun.schemas.row import Row
 
 
 class Pictures:
@@ -46,11 +47,16 @@ class Pictures:
         return {"bytes": data, "path": name if name.lower().endswith(suffix) else name + suffix}
 
 
-def project(row: Instance, pictures: Pictures, layout: Layout) -> Mapping[str, Any]:
-    """A resolved instance as the record of its data set: the instance, and where they are embedded its pictures."""
-    if layout is Layout.BY_ID:
-        return row.to_json()
-    return {**row.to_json(), "images": [pictures.cell(each.image_id) for each in row.candidates]}
+def project(row: Row, pictures: Pictures, features: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A resolved row as the record of its data set, its pictures in the columns that the features have for them."""
+    values = dict(row.record) if isinstance(row, Question) else row.to_json()
+    if "image" in features:
+        values["image"] = pictures.cell(row.shown[0])
+    if IMAGES in features:
+        values[IMAGES] = [pictures.cell(image_id) for image_id in row.shown]
+    if IMAGE_IDS in features:
+        values[IMAGE_IDS] = list(row.shown)
+    return values
 
 
 def image_record(entry: LockEntry, pictures: Pictures) -> Mapping[str, Any]:

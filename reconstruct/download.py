@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from hannun.reconstruct.fetch import by_host, fetch
 from hannun.reconstruct.home import home
+from hannun.reconstruct.hub import hub_files
 from hannun.reconstruct.ledger import Ledger
 from hannun.reconstruct.settings import Settings
+from hannun.reconstruct.source import Got
 from hannun.reconstruct.store import Store
 from hannun.reconstruct.transfer import Failed, Reach
 from hannun.schemas.catalogue import SourceEntry
@@ -23,16 +24,19 @@ SECONDS = 6 * 3600.0
 """For a source, at least: large ones come slowly."""
 
 
-def download(entry: SourceEntry, reach: Reach) -> Path:
-    """The file of a source with an address; got once, and hashed whenever it is used where its digest is known.
+def download(entry: SourceEntry, reach: Reach, revision: str | None = None) -> Got:
+    """A source of the Hub, at that revision, or with an address.
 
-    Without a known digest, what came first counts.
+    A file is got once, and hashed whenever it is used where its digest is known; without, what came first
+    counts.
 
     Raises
     ------
     Failed
         The address does not give the file, or not now.
     """
+    if entry.kind == "hub":
+        return hub_files(entry, revision)
     assert entry.address is not None
     digests = dict([parse(entry.digest)]) if entry.digest is not None else {}
     wanted = LockEntry(f"source:{entry.name}", (entry.address,), digests=digests, bytes=entry.bytes)
@@ -48,10 +52,10 @@ def download(entry: SourceEntry, reach: Reach) -> Path:
     store.flush()
     found = store.find(last.digests["sha256"])
     assert found is not None  # it was kept just now
-    return found
+    return Got(found)
 
 
-def downloaded(entry: SourceEntry, reach: Reach) -> Path:
+def downloaded(entry: SourceEntry, reach: Reach, revision: str | None = None) -> Got:
     """As `download`, for whom nothing goes on without the file.
 
     Raises
@@ -62,14 +66,15 @@ def downloaded(entry: SourceEntry, reach: Reach) -> Path:
         It may later: the host is busy or cannot be reached.
     """
     try:
-        return download(entry, reach)
+        return download(entry, reach, revision)
     except Failed as failure:
         problem = IncompleteError if failure.outcome.again in (Again.YES, Again.LATER) else SourceError
-        give = f"give it with --source {entry.name}=PATH"
+        again = failure.todo or "run the same command again later"
+        give = f"{entry.by_hand or 'get it yourself'}, and give it with --source {entry.name}=PATH"
         raise problem(
             f"source {entry.name} could not be downloaded: {failure.outcome.value}",
-            where=entry.address,
+            where=entry.address or f"dataset {entry.repo} on the Hub",
             expected=entry.digest or entry.description,
-            got=failure.note,
-            todo=f"run the same command again later, or {entry.by_hand or 'get the file yourself'}, and {give}",
+            got=failure.what,
+            todo=f"{again}; or {give}",
         ) from None

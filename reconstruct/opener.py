@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import importlib.metadata
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from hannun.reconstruct.archives import Archives
+from hannun.reconstruct.image_cell import image_bytes
 from hannun.reconstruct.location import Archive, Local, Malformed, Package, Row
+from hannun.reconstruct.records import RecordReader, Records
+from hannun.reconstruct.source import Got
 from hannun.reconstruct.transfer import Failed, Reach, Transfer
 from hannun.schemas.errors import InputError
 from hannun.schemas.outcome import Outcome
-from hannun.schemas.table import parse_table
-from hannun.schemas.text_file import read_bytes
 
 _PIECE = 1 << 16
 
@@ -24,13 +23,13 @@ _PIECE = 1 << 16
 class Opener:
     """Opens locations; keeps archives and tables open between calls."""
 
-    def __init__(self, reach: Reach, downloads: Mapping[str, Callable[[], Path]] | None = None) -> None:
+    def __init__(self, reach: Reach, downloads: Mapping[str, Callable[[], Got]] | None = None) -> None:
         self._reach = reach
         self._downloads = downloads or {}
         self._downloaded: dict[str, Path | Failed] = {}
         self._stack = ExitStack()
         self._archives = self._stack.enter_context(Archives(reach.limits))
-        self._tables: dict[str, Any] = {}
+        self._readers: dict[tuple[str, str], RecordReader] = {}
         self._records: dict[str, dict[str, Path]] = {}
 
     def __enter__(self) -> Self:
@@ -56,7 +55,8 @@ class Opener:
             case Archive():
                 yield self._member(location)
             case Row():
-                yield Transfer(iter([self._cell(location)]))
+                data, note = self._cell(location)
+                yield Transfer(iter([data]), note=note)
             case Malformed():
                 raise Failed(Outcome.MALFORMED_ADDRESS, "not a location")
 
@@ -89,7 +89,7 @@ class Opener:
             return None
         if name not in self._downloaded:
             try:
-                self._downloaded[name] = self._downloads[name]()
+                self._downloaded[name] = self._downloads[name]().path
             except Failed as failure:
                 self._downloaded[name] = failure
         got = self._downloaded[name]
@@ -100,35 +100,19 @@ class Opener:
     def _member(self, location: Archive) -> Transfer:
         return self._archives.open(location.source, self._source(location.source), location.member)
 
-    def _cell(self, location: Row) -> bytes:
-        table = self._tables.get(location.source)
-        if table is None:
-            path = self._source(location.source)
-            table = self._tables[location.source] = _rows_of(path)
-        if location.row >= len(table):
-            raise Failed(Outcome.GONE, f"{location.source} has {len(table)} rows")
-        cell = table[location.row].get(location.column)
-        if location.index is not None:
-            cell = cell[location.index] if isinstance(cell, list) and location.index < len(cell) else None
-        if isinstance(cell, dict):
-            cell = cell.get("bytes")
-        if isinstance(cell, str):
-            try:
-                return base64.b64decode(cell, validate=True)
-            except binascii.Error as error:
-                raise Failed(Outcome.DAMAGED, f"not base64: {error}") from None
-        if not isinstance(cell, bytes):
-            raise Failed(Outcome.GONE, f"no picture in column {location.column}")
-        return cell
-
-
-def _rows_of(path: Path) -> list[dict[str, Any]]:
-    if path.suffix == ".parquet":
-        import pyarrow.parquet
-
-        rows: list[dict[str, Any]] = pyarrow.parquet.read_table(path).to_pylist()
-        return rows
-    return [row.cells for row in parse_table(read_bytes(path), str(path), dialect="quoted").rows]
+    def _cell(self, location: Row) -> tuple[bytes, str | None]:
+        key = location.source, location.column
+        reader = self._readers.get(key)
+        if reader is None:
+            records = Records(self._source(location.source))
+            reader = self._readers[key] = RecordReader(records, location.column)
+        try:
+            cell = reader.cell(location.row)
+            if location.index is not None:
+                cell = cell[location.index] if isinstance(cell, list) else None
+        except LookupError as error:
+            raise Failed(Outcome.GONE, f"{location.source}: {error}") from None
+        return image_bytes(cell)
 
 
 def _file_pieces(path: Path) -> Iterator[bytes]:

@@ -19,14 +19,14 @@ import xxhash
 from hannun.reconstruct.journal import read_journal
 from hannun.schemas import json_schema
 from hannun.schemas.errors import InputError
-from hannun.schemas.instance import Instance
 from hannun.schemas.lock import LockEntry
 from hannun.schemas.observation import Observation
 from hannun.schemas.plan import Planned, Recipe
+from hannun.schemas.row import SCHEMAS, Row, row_from_json
 from hannun.schemas.strict_json import dump_lines, dumps, load, loads, numbered_lines
 from hannun.schemas.text_file import decode_line, read_text
 
-RECIPE, ROWS, LOCK = "recipe.json", "instances.jsonl", "images.lock.jsonl"
+RECIPE, LOCK = "recipe.json", "images.lock.jsonl"
 OBSERVED, PUBLISHED = "observed.jsonl", "published.jsonl"
 
 
@@ -51,7 +51,7 @@ class PlanFolder:
         raise InputError(
             "no plan here" if folder.is_dir() else "no such folder",
             where=str(folder),
-            expected=f"a folder with {RECIPE}, {ROWS} and {LOCK}",
+            expected=f"a folder with {RECIPE}, {' or '.join(SCHEMAS)}, and {LOCK}",
             todo="make one with: sage-reconstruct plan NAME --out DIR",
         )
 
@@ -62,8 +62,14 @@ class PlanFolder:
         assert isinstance(value, dict)  # its schema says so
         return value
 
-    def rows(self) -> list[Instance]:
-        return [Instance.from_json(row) for row in read_records(self.folder / ROWS, "instance")]
+    @property
+    def rows_path(self) -> Path:
+        """The file of its rows."""
+        there = [self.folder / name for name in SCHEMAS if (self.folder / name).is_file()]
+        return there[0] if there else self.folder / next(iter(SCHEMAS))
+
+    def rows(self) -> list[Row]:
+        return [row_from_json(row) for row in read_records(self.rows_path, SCHEMAS[self.rows_path.name])]
 
     def lock(self) -> list[LockEntry]:
         return read_lock(self.folder / LOCK)
@@ -91,8 +97,13 @@ class PlanFolder:
         return [Observation.from_json(row) for row in self.observed_rows()]
 
 
-def write_plan(folder: Path, recipe: Recipe, planned: Planned) -> bool:
+def write_plan(folder: Path, recipe: Recipe, planned: Planned, rows_file: str) -> bool:
     """Write a plan; False when the folder already holds this very plan.
+
+    Parameters
+    ----------
+    rows_file
+        The name of the file of its rows, one of `SCHEMAS`.
 
     Raises
     ------
@@ -101,7 +112,7 @@ def write_plan(folder: Path, recipe: Recipe, planned: Planned) -> bool:
     """
     files = {
         RECIPE: dumps(recipe.to_json(planned)) + "\n",
-        ROWS: dump_lines(row.to_json() for row in planned.rows),
+        rows_file: dump_lines(row.to_json() for row in planned.rows),
         LOCK: dump_lines(entry.to_json() for entry in planned.images),
     }
     if folder.exists() and not folder.is_dir():
@@ -117,7 +128,7 @@ def write_plan(folder: Path, recipe: Recipe, planned: Planned) -> bool:
             where=str(folder),
             todo="choose another --out, or remove the folder yourself",
         )
-    if any(name in there for name in (ROWS, LOCK)):
+    if any(name in there for name in (*SCHEMAS, LOCK)):
         raise InputError("the folder holds parts of a plan", where=str(folder), todo="choose another --out")
     staging = folder.parent / f".hannun-{os.getpid()}-{uuid.uuid4().hex[:8]}"
     try:
@@ -126,7 +137,7 @@ def write_plan(folder: Path, recipe: Recipe, planned: Planned) -> bool:
             (staging / name).write_bytes(text.encode())
         folder.mkdir(exist_ok=True)
         # The recipe goes last: a folder without it is not a plan.
-        for name in (ROWS, LOCK, RECIPE):
+        for name in (rows_file, LOCK, RECIPE):
             (staging / name).replace(folder / name)
     except OSError as error:
         raise InputError(

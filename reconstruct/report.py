@@ -8,10 +8,10 @@ from typing import Any
 
 from hannun.reconstruct.location import read
 from hannun.reconstruct.resolve import Resolution
-from hannun.schemas.instance import Instance
 from hannun.schemas.lock import LockEntry
 from hannun.schemas.observation import Observation
 from hannun.schemas.outcome import Outcome
+from hannun.schemas.row import Row
 
 _MOST_USES = 20
 _MOST_LINES = 200
@@ -22,7 +22,7 @@ def make_report(
     tool: str,
     benchmark: str,
     made: str,
-    rows: Sequence[Instance],
+    rows: Sequence[Row],
     lock: Sequence[LockEntry],
     observed: Mapping[str, list[Observation]],
     seen: Mapping[str, Observation],
@@ -44,8 +44,8 @@ def make_report(
     """
     uses: dict[str, list[str]] = defaultdict(list)
     for row in rows:
-        for candidate in row.candidates:
-            uses[candidate.image_id].append(row.id)
+        for image_id in row.shown:
+            uses[image_id].append(row.id)
     times = [each.time for attempts in observed.values() for each in attempts]
     outcomes: Counter[str] = Counter()
     hosts: dict[str, Counter[str]] = defaultdict(Counter)

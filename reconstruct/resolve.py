@@ -11,6 +11,8 @@ from hannun.schemas.digest import IDENTITY
 from hannun.schemas.instance import Candidate, Instance
 from hannun.schemas.observation import Observation
 from hannun.schemas.outcome import Outcome, is_accepted
+from hannun.schemas.question import Question
+from hannun.schemas.row import Row
 
 _PHOTOGRAPHS = frozenset({"JPEG", "MPO", "WEBP"})
 """Formats in which likeness means something: drawings come as PNG, GIF and SVG."""
@@ -76,7 +78,7 @@ class FalseNegative:
 class Resolution:
     """What is built, and every difference from the plan; each list in row order."""
 
-    rows: tuple[Instance, ...]
+    rows: tuple[Row, ...]
     dropped: tuple[Dropped, ...] = ()
     substitutions: tuple[Substitution, ...] = ()
     false_negatives: tuple[FalseNegative, ...] = ()
@@ -88,7 +90,7 @@ class _Log:
     false_negatives: list[FalseNegative] = field(default_factory=list)
 
 
-def resolve(rows: Iterable[Instance], observed: Mapping[str, Observation], policy: Policy) -> Resolution:
+def resolve(rows: Iterable[Row], observed: Mapping[str, Observation], policy: Policy) -> Resolution:
     """Decide what is built.
 
     Parameters
@@ -101,16 +103,28 @@ def resolve(rows: Iterable[Instance], observed: Mapping[str, Observation], polic
         for image_id, seen in observed.items()
         if IDENTITY in seen.digests and is_accepted(seen.outcome, accept=policy.accept, locked=policy.locked)
     }
-    built: list[Instance] = []
+    built: list[Row] = []
     dropped: list[Dropped] = []
     log = _Log()
     for row in rows:
-        result = _resolve_row(row, usable, observed, policy, log)
+        result = (
+            _resolve_question(row, usable, observed)
+            if isinstance(row, Question)
+            else _resolve_row(row, usable, observed, policy, log)
+        )
         if isinstance(result, Dropped):
             dropped.append(result)
         else:
             built.append(result)
     return Resolution(tuple(built), tuple(dropped), tuple(log.substitutions), tuple(log.false_negatives))
+
+
+def _resolve_question(
+    row: Question, usable: Mapping[str, Observation], observed: Mapping[str, Observation]
+) -> Question | Dropped:
+    """A question is asked with all of its pictures or not at all."""
+    missing = next((image_id for image_id in row.images if image_id not in usable), None)
+    return row if missing is None else Dropped(row.id, f"image {missing} is {_state(missing, observed)}")
 
 
 def _resolve_row(

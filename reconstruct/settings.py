@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hannun.reconstruct.source import Got
 from hannun.reconstruct.transfer import Reach
 
 
@@ -23,5 +24,5 @@ class Settings:
     local: Mapping[str, Path] = field(default_factory=dict)
     fast: bool = False
     any_file: bool = False
-    downloads: Mapping[str, Callable[[], Path]] = field(default_factory=dict)
+    downloads: Mapping[str, Callable[[], Got]] = field(default_factory=dict)
     pause: Callable[[float], float] = float

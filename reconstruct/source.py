@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from hannun.reconstruct.archives.stand_in import stand_in
+from hannun.reconstruct.records import Records
 from hannun.schemas.catalogue import SourceEntry
 from hannun.schemas.digest import IDENTITY, digests_of, parse
 from hannun.schemas.errors import InputError, SourceError
@@ -18,21 +19,36 @@ from hannun.schemas.text_file import read_bytes
 
 _ROOM = Path(__file__).parent
 
-Download = Callable[[SourceEntry], Path]
+
+@dataclass(frozen=True)
+class Got:
+    """A source's file or folder on this machine, and the revision of the repository it comes from."""
+
+    path: Path
+    revision: str | None = None
+
+
+Download = Callable[[SourceEntry], Got]
 
 
 @dataclass(frozen=True)
 class Source:
-    """An opened source: its name, its bytes, and where they come from."""
+    """An opened source: its name, its bytes, and where they come from.
+
+    One that holds records has these instead of bytes: they are read one by one. `revision` is that of the
+    repository it comes from.
+    """
 
     name: str
     where: str
-    data: bytes
+    data: bytes = b""
+    records: Records | None = None
+    revision: str | None = None
 
     @cached_property
     def digest(self) -> str:
-        """`sha256:hex` of the bytes."""
-        return f"{IDENTITY}:{digests_of(self.data, [IDENTITY])[IDENTITY]}"
+        """`sha256:hex` of the bytes, or of the files that hold the records."""
+        return self.records.digest if self.records else f"{IDENTITY}:{digests_of(self.data, [IDENTITY])[IDENTITY]}"
 
 
 def open_sources(
@@ -66,12 +82,15 @@ def open_sources(
             f"no source named {unknown[0]!r}", expected=", ".join(entries), got=unknown[0], todo="correct --source"
         )
     opened = {
-        name: _given(name, given[name]) if name in given else _open(entry, download) for name, entry in entries.items()
+        name: _given(entry, name, given[name]) if name in given else _open(entry, download)
+        for name, entry in entries.items()
     }
-    return opened | {key: _given(key, given[key]) for key in further}
+    return opened | {key: _given(entries[key.partition(".")[0]], key, given[key]) for key in further}
 
 
-def _given(name: str, path: Path) -> Source:
+def _given(entry: SourceEntry, name: str, path: Path) -> Source:
+    if entry.holds == "records":
+        return Source(name, str(path), records=Records(path))
     data = read_bytes(path)
     explained = stand_in(data)
     if explained is not None:
@@ -130,8 +149,17 @@ def _open(entry: SourceEntry, download: Download | None) -> Source:
         lines = [f"{path}\t{sha256}\t{size}" for path, sha256, size in distribution_files(entry)]
         listing = "\n".join(["path\tsha256\tbytes", *lines]) + "\n"
         source = Source(entry.name, f"RECORD of {entry.distribution} {entry.version}", listing.encode())
-    elif entry.kind == "download" and download is not None:
-        source = Source(entry.name, entry.address or "", read_bytes(download(entry)))
+    elif entry.kind in ("download", "hub") and download is not None:
+        got = download(entry)
+        where = entry.address or f"https://huggingface.co/datasets/{entry.repo}"
+        records = entry.holds == "records"
+        source = Source(
+            entry.name,
+            where,
+            b"" if records else read_bytes(got.path),
+            Records(got.path) if records else None,
+            got.revision,
+        )
     else:
         raise SourceError(
             f"source {entry.name} is not here",
@@ -140,13 +168,13 @@ def _open(entry: SourceEntry, download: Download | None) -> Source:
         )
     if entry.digest is not None:
         algorithm, expected = parse(entry.digest)
-        got = digests_of(source.data, [algorithm])[algorithm]
-        if got != expected:
+        found = digests_of(source.data, [algorithm])[algorithm]
+        if found != expected:
             raise SourceError(
                 f"source {entry.name} is not the pinned one",
                 where=source.where,
                 expected=entry.digest,
-                got=f"{algorithm}:{got}",
+                got=f"{algorithm}:{found}",
                 todo=f"get it again, or give your own on purpose with --source {entry.name}=PATH",
             )
     return source

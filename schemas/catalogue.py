@@ -15,18 +15,19 @@ from hannun.schemas.licence import Licence, Redistribution
 
 _FOLDER = Path(__file__).parent / "catalogue"
 
-SourceKind = Literal["bundled", "distribution", "download", "person"]
+SourceKind = Literal["bundled", "distribution", "download", "hub", "person"]
 """bundled: a file of this package. distribution: files of an installed pip package, by its RECORD.
-download: an address. person: only a person can get it."""
+download: an address. hub: files of a repository of the Hugging Face Hub. person: only a person can get it."""
 
 
 @dataclass(frozen=True)
 class SourceEntry:
     """A file that an upstream publishes, pinned by revision and digest where one is known.
 
-    It is used where the recipe's options are those of `options`: by the plan, or, where it holds images,
-    by fetch. Entries of one name are the files between which the options choose. Where `many`, the user
-    may give several files: their keys are `NAME`, `NAME.2`, ...
+    It is used where the recipe's options are those of `options`: by the plan, where it holds images by
+    fetch, and where it holds records, rows with their pictures, by both. `repo` is a dataset of the Hub, and
+    `files` the pattern of the names to take of it. Entries of one name are the files between which the
+    options choose. Where `many`, the user may give several files: their keys are `NAME`, `NAME.2`, ...
     """
 
     name: str
@@ -42,7 +43,9 @@ class SourceEntry:
     bytes: int | None = None
     licence: str | None = None
     by_hand: str | None = None
-    holds: Literal["rows", "images"] = "rows"
+    repo: str | None = None
+    files: str | None = None
+    holds: Literal["rows", "images", "records"] = "rows"
     options: Mapping[str, str] = field(default_factory=dict)
     many: bool = False
 
@@ -51,7 +54,8 @@ class SourceEntry:
 class Config:
     """A config; `options` are those of the recipe that give it.
 
-    `alone` is the name under which it is a benchmark by itself.
+    `alone` is the name under which it is a benchmark by itself, `record` the record schema of its rows
+    where it is not the benchmark's.
     """
 
     name: str
@@ -59,6 +63,7 @@ class Config:
     description: str
     options: Mapping[str, str] = field(default_factory=dict)
     alone: str | None = None
+    record: str | None = None
 
 
 @dataclass(frozen=True)
@@ -115,7 +120,7 @@ class Benchmark:
         return {
             entry.name: entry
             for entry in self.sources.values()
-            if entry.holds == "rows" and all(options[key] == value for key, value in entry.options.items())
+            if entry.holds != "images" and all(options[key] == value for key, value in entry.options.items())
         }
 
     def config(self, name: str) -> Config:

@@ -68,6 +68,11 @@ class Instance:
         return image
 
     @property
+    def shown(self) -> tuple[str, ...]:
+        """Image ids of the pictures that a model sees, in order."""
+        return tuple(each.image_id for each in self.candidates)
+
+    @property
     def image_ids(self) -> tuple[str, ...]:
         """Image ids of candidates, spares and the described picture, each once."""
         named = [each.image_id for each in (*self.candidates, *self.spares)]

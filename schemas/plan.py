@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hannun.schemas.instance import Instance
 from hannun.schemas.lock import LockEntry
+from hannun.schemas.row import Row
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Planned:
     `baselines` are Hits@1 of answers that need no picture, by name.
     """
 
-    rows: tuple[Instance, ...]
+    rows: tuple[Row, ...]
     images: tuple[LockEntry, ...]
     dropped: tuple[Drop, ...]
     baselines: Mapping[str, float] = field(default_factory=dict)
@@ -34,7 +34,10 @@ class Planned:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a plan was made (`recipe.json`); `sources` maps name to `sha256:hex`."""
+    """How a plan was made (`recipe.json`).
+
+    `sources` maps name to `sha256:hex`, `revisions` the name of one from a repository to its commit.
+    """
 
     benchmark: str
     recipe: str
@@ -42,6 +45,7 @@ class Recipe:
     options: dict[str, Any]
     seed: int
     sources: dict[str, str]
+    revisions: dict[str, str] = field(default_factory=dict)
 
     def to_json(self, planned: Planned) -> dict[str, Any]:
         by_reason: dict[str, list[str]] = defaultdict(list)
@@ -53,7 +57,11 @@ class Recipe:
             "version": self.version,
             "options": self.options,
             "seed": self.seed,
-            "sources": [{"name": name, "digest": self.sources[name]} for name in sorted(self.sources)],
+            "sources": [
+                {"name": name, "digest": digest, **({"revision": revision} if revision else {})}
+                for name, digest in sorted(self.sources.items())
+                for revision in [self.revisions.get(name)]
+            ],
             "counts": {
                 "rows": len(planned.rows),
                 "images": len(planned.images),

@@ -28,11 +28,16 @@ class Question:
         return {"id": self.id, "split": self.split, "images": list(self.images), "record": dict(self.record)}
 
     @property
+    def shown(self) -> tuple[str, ...]:
+        """Image ids of the pictures that a model sees, in order."""
+        return self.images
+
+    @property
     def image_ids(self) -> tuple[str, ...]:
         """Image ids of its pictures, each once."""
         return tuple(dict.fromkeys(self.images))
 
     @property
-    def described(self) -> None:
-        """A question has no picture apart from those it shows."""
-        return
+    def described(self) -> str | None:
+        """No picture apart from those it shows."""
+        return None

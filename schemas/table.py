@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from hannun.schemas.errors import InputError
-from hannun.schemas.text_file import decode, lines_of
+from hannun.schemas.text_file import decode, lines_of, read_bytes
 
 Dialect = Literal["plain", "quoted"]
 """`plain`: a tab always separates, a quote is a letter. `quoted`: cells may be quoted as in CSV."""
@@ -68,14 +70,7 @@ def parse_table(
     _check_header(header, columns, where, delimiter)
     rows = []
     for line, cells in numbered[1:]:
-        if len(cells) != len(header):
-            raise InputError(
-                "row with another number of cells than the header",
-                where=f"{where}, line {line}",
-                expected=f"{len(header)} cells ({dialect} dialect)",
-                got=f"{len(cells)} cells",
-                todo="a quote or tab inside a cell? check the file's dialect",
-            )
+        _check_cells(cells, header, f"{where}, line {line}", dialect)
         rows.append(TableRow(line, dict(zip(header, cells, strict=True))))
     return Table(header, tuple(rows), decoded.notes)
 
@@ -112,11 +107,64 @@ def _quoted_rows(text: str, where: str, delimiter: str) -> list[tuple[int, list[
                 rows.append((line, cells))
             line = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(
-            f"quoting is broken: {error}",
-            where=f"{where}, line {line} to {reader.line_num}",
-            todo="close the quotes, or get the file again: it may be cut",
-        ) from None
+        raise _broken_quoting(error, f"{where}, line {line} to {reader.line_num}") from None
     finally:
         csv.field_size_limit(previous_limit)
     return rows
+
+
+def quoted_rows(path: Path, *, delimiter: str = "\t") -> Iterator[TableRow]:
+    """Rows of a quoted table one by one, for tables that are too large to be in memory as text.
+
+    Raises
+    ------
+    InputError
+        Not UTF-8, no header, a repeated column, broken quoting, or a row with another number of cells.
+    """
+    where = str(path)
+    # Cells that hold a base64 picture exceed csv's default of 131,072 characters.
+    previous_limit = csv.field_size_limit(sys.maxsize)
+    line = 1
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            reader = csv.reader(stream, delimiter=delimiter, strict=True)
+            header: tuple[str, ...] = ()
+            for cells in reader:
+                if cells and not header:
+                    header = tuple(cells)
+                    _check_header(header, None, where, delimiter)
+                elif cells:
+                    _check_cells(cells, header, f"{where}, line {line}", "quoted")
+                    yield TableRow(line, dict(zip(header, cells, strict=True)))
+                line = reader.line_num + 1
+            if not header:
+                raise InputError(
+                    "an empty table", where=where, expected="a header line and rows", todo="get the file again"
+                )
+    except UnicodeDecodeError:
+        # The whole-file reader names encoding and line.
+        decode(read_bytes(path), where)
+        raise
+    except csv.Error as error:
+        raise _broken_quoting(error, f"{where}, from line {line}") from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=where, todo="check the path") from None
+    finally:
+        csv.field_size_limit(previous_limit)
+
+
+def _check_cells(cells: Sequence[str], header: Sequence[str], where: str, dialect: Dialect) -> None:
+    if len(cells) != len(header):
+        raise InputError(
+            "row with another number of cells than the header",
+            where=where,
+            expected=f"{len(header)} cells ({dialect} dialect)",
+            got=f"{len(cells)} cells",
+            todo="a quote or tab inside a cell? check the file's dialect",
+        )
+
+
+def _broken_quoting(error: csv.Error, where: str) -> InputError:
+    return InputError(
+        f"quoting is broken: {error}", where=where, todo="close the quotes, or get the file again: it may be cut"
+    )

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from hannun.builders.layout import IMAGES, Layout, layout_of, table_features
-from hannun.reconstruct.plan_folder import LOCK, RECIPE, ROWS
+from hannun.reconstruct.plan_folder import LOCK, RECIPE
 from hannun.schemas import catalogue
 from hannun.schemas.errors import InputError
 from hannun.schemas.lock import LockEntry
+from hannun.schemas.row import SCHEMAS
 from hannun.schemas.strict_json import load
 from hannun.validate.checks.card import card_of, check_counts, data_files
 from hannun.validate.checks.images import ImageChecks, check_locked
@@ -66,9 +67,10 @@ class KnownFolder:
             return
         benchmark = catalogue.benchmark(recipe["benchmark"])
         lock = self._lock()
-        written = list(self._rows(Place(ROWS), self._folder / ROWS))
+        rows_file = benchmark.rows_file
+        written = list(self._rows(Place(rows_file), self._folder / rows_file))
         for row in written:
-            self._result.add(Part.SCHEMA, check_record(row, "instance"))
+            self._result.add(Part.SCHEMA, check_record(row, SCHEMAS[rows_file]))
         checks = RowChecks(split_by=benchmark.split_by, share_by=benchmark.share_by)
         self._own = own_checks(benchmark, recipe)
         if (self._folder / "README.md").exists() or any(self._folder.glob("*/*.parquet")):
@@ -107,11 +109,11 @@ class KnownFolder:
                     self._check_row(row, checks)
                     tables[str(row.values.get("id"))] = {k: v for k, v in row.values.items() if k != IMAGES}
         if layout is Layout.BY_ID:
-            self._result.add(Part.IMAGES, images.missing(Place(ROWS), tables))
+            self._result.add(Part.IMAGES, images.missing(Place(benchmark.rows_file), tables))
         if isinstance(card, dict):
             self._result.add(Part.SCHEMA, check_counts(card, counts))
         expected = (row.values for row in written if "id" in row.values)
-        self._result.add(Part.ROWS, same_rows(Place(ROWS), expected, tables))
+        self._result.add(Part.ROWS, same_rows(Place(benchmark.rows_file), expected, tables))
 
     def _check_row(self, row: Row, checks: RowChecks) -> None:
         self._result.add(Part.ROWS, checks.check(row))

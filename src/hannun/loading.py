@@ -54,12 +54,11 @@ def load_dataset(name: str, config: str | None = None, **arguments: Any) -> Any:
 
 def _is_whole(folder: Path) -> bool:
     """Whether the build holds every row of its plan; one made with --limit or with images missing does not."""
-    from hannun.reconstruct.plan_folder import ROWS
+    from hannun.reconstruct.plan_folder import PlanFolder
 
-    counts = [
-        (place / ROWS).read_bytes().count(b"\n") for place in (folder, folder / "plan") if (place / ROWS).is_file()
-    ]
-    return len(counts) == 2 and counts[0] == counts[1]
+    files = [PlanFolder(place).rows_path for place in (folder, folder / "plan")]
+    counts = {path.read_bytes().count(b"\n") for path in files if path.is_file()}
+    return all(path.is_file() for path in files) and len(counts) == 1
 
 
 def _build(name: str, options: dict[str, str], folder: Path) -> None:

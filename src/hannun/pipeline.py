@@ -20,7 +20,7 @@ from hannun.reconstruct.fetch import fetch
 from hannun.reconstruct.journal import Journal
 from hannun.reconstruct.ledger import Ledger
 from hannun.reconstruct.placeholder import placeholders
-from hannun.reconstruct.plan_folder import LOCK, OBSERVED, RECIPE, ROWS, PlanFolder, read_lock, write_plan
+from hannun.reconstruct.plan_folder import LOCK, OBSERVED, RECIPE, PlanFolder, read_lock, write_plan
 from hannun.reconstruct.recipes import completed_options, recipe_module
 from hannun.reconstruct.recorder import Recorder
 from hannun.reconstruct.report import make_report, markdown
@@ -33,13 +33,14 @@ from hannun.reconstruct.transfer import Reach
 from hannun.reconstruct.verify import Verified, completed, present_images, verify
 from hannun.schemas import catalogue
 from hannun.schemas.errors import HannunError, IncompleteError, InputError, MissingImagesError
-from hannun.schemas.instance import Instance, config_of
+from hannun.schemas.instance import config_of
 from hannun.schemas.instant import now
 from hannun.schemas.invariants import set_violations, violations
 from hannun.schemas.lock import LockEntry, filled, merged
 from hannun.schemas.observation import Observation, best_observation, by_image
 from hannun.schemas.outcome import Again, Outcome, best, is_accepted
 from hannun.schemas.plan import Planned, Recipe
+from hannun.schemas.row import Row
 from hannun.schemas.strict_json import dump_lines, dumps
 from hannun.schemas.text_file import write_whole
 from hannun.schemas.version import version
@@ -50,13 +51,17 @@ SUBSTITUTIONS = "substitutions.jsonl"
 
 @dataclass(frozen=True)
 class PlanRequest:
-    """What to plan. `sources` are the user's own files, `options` are `--set KEY=VALUE`."""
+    """What to plan.
+
+    `sources` are the user's own files, `options` are `--set KEY=VALUE`, `revision` is that of sources on the Hub.
+    """
 
     name: str
     sources: Mapping[str, Path] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
     lock: Path | None = None
     reach: Reach = field(default_factory=Reach)
+    revision: str | None = None
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ class State:
 
     benchmark: catalogue.Benchmark
     recipe: dict[str, Any]
-    rows: list[Instance]
+    rows: list[Row]
     lock: list[LockEntry]
     observed: dict[str, list[Observation]]
     verified: dict[str, Verified]
@@ -132,7 +137,7 @@ def make_plan(request: PlanRequest, out: Path) -> tuple[Planned, bool]:
     sources = open_sources(
         benchmark.sources_with(options),
         _for_plan(benchmark, request.sources),
-        lambda entry: downloaded(entry, request.reach),
+        lambda entry: downloaded(entry, request.reach, request.revision),
     )
     planned = module.plan(benchmark, sources, options)
     _refuse_broken(benchmark, planned)
@@ -146,8 +151,9 @@ def make_plan(request: PlanRequest, out: Path) -> tuple[Planned, bool]:
         options={name: value for name, value in options.items() if name != "seed"},
         seed=int(options["seed"]),
         sources={name: source.digest for name, source in sources.items()},
+        revisions={name: source.revision for name, source in sources.items() if source.revision},
     )
-    return planned, write_plan(out, recipe, planned)
+    return planned, write_plan(out, recipe, planned, benchmark.rows_file)
 
 
 def _for_plan(benchmark: catalogue.Benchmark, given: Mapping[str, Path]) -> dict[str, Path]:
@@ -175,13 +181,14 @@ def fetch_images(
     shard: Shard | None = None,
 ) -> FetchRun:
     """Get what is missing. Every attempt is recorded before it is given on; `outcomes` follows."""
-    sources = catalogue.benchmark(plan.recipe()["benchmark"]).sources.values()
+    recipe = plan.recipe()
+    revisions = {source["name"]: source.get("revision") for source in recipe["sources"]}
     settings = replace(
         settings,
         downloads={
-            entry.name: partial(download, entry, settings.reach)
-            for entry in sources
-            if entry.holds == "images" and entry.kind == "download"
+            entry.name: partial(download, entry, settings.reach, revisions.get(entry.name))
+            for entry in catalogue.benchmark(recipe["benchmark"]).sources.values()
+            if entry.holds != "rows" and entry.kind in ("download", "hub")
         },
     )
     seen = survey(plan, store, fast=settings.fast, retry=retry, limit=limit, shard=shard)
@@ -307,12 +314,14 @@ def build(state: State, store: Store, out: Path, layout: Layout = Layout.EMBEDDE
                     yield image_record(entry, pictures)
         for row in resolution.rows:
             if config_of(row.id) == config and row.split == split:
-                yield project(row, pictures, layout)
+                yield project(row, pictures, features[config])
 
     with staged(out) as staging:
         sizes = write_splits(staging, splits, features, records)
         (staging / RECIPE).write_text(dumps(state.recipe) + "\n", encoding="utf-8")
-        (staging / ROWS).write_text(dump_lines(row.to_json() for row in resolution.rows), encoding="utf-8")
+        (staging / state.benchmark.rows_file).write_text(
+            dump_lines(row.to_json() for row in resolution.rows), encoding="utf-8"
+        )
         (staging / LOCK).write_text(dump_lines(entry.to_json() for entry in lock), encoding="utf-8")
         (staging / SUBSTITUTIONS).write_text(
             dump_lines([*(each.to_json() for each in resolution.substitutions), *changed_bytes]), encoding="utf-8"
@@ -374,7 +383,7 @@ def _refuse_broken(benchmark: catalogue.Benchmark, planned: Planned) -> None:
 def _built_lock(state: State, resolution: Resolution, store: Store) -> tuple[list[LockEntry], list[dict[str, Any]]]:
     """The lock of what is really built, and where its bytes are not the planned ones."""
     accepted = frozenset({Outcome.EXACT, Outcome.UNVERIFIED}) | state.policy.accept
-    used = {c.image_id for row in resolution.rows for c in row.candidates}
+    used = {image_id for row in resolution.rows for image_id in row.shown}
     described = {row.described for row in resolution.rows} - used
     entries = []
     changed = []
