@@ -508,6 +508,28 @@ def test_only_a_source_of_many_files_may_be_given_more_than_once(run: Callable[.
         open_sources(entries, {**paths, "coco-captions": tmp_path / "one", "verse-senses.2": tmp_path / "two"})
 
 
+def test_a_form_that_came_back_is_found_in_the_plan_folder(tmp_path: Path) -> None:
+    from hannun.validate.target import validate
+
+    from hannun.pipeline import PlanRequest, make_plan
+
+    given = {}
+    for key, each in files().items():
+        given[key] = tmp_path / key
+        given[key].write_bytes(each.data)
+    plan_folder = tmp_path / "plan"
+    make_plan(PlanRequest("sage-verse-spis-neutralized", given, {"verse.placeholder": "do"}), plan_folder)
+    assert validate(str(plan_folder)).findings == []
+    rows_file = plan_folder / "instances.jsonl"
+    rows = [json.loads(line) for line in rows_file.read_text("utf-8").splitlines()]
+    assert {row["target"] for row in rows} == {"doing"}
+    rows[3]["context"] += f" And {PAST[rows[3]['source']['lemma']].upper()}."
+    rows[5]["source"]["image"] = "coco:val2014/000000009999"
+    rows_file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = {(each.rule.code, each.place.row_id) for each in validate(str(plan_folder)).findings}
+    assert found == {("HN-SAGE-001", rows[3]["id"]), ("HN-IMG-004", rows[5]["id"])}
+
+
 def test_captions_are_downloaded_where_they_can_be_and_explained_where_not(
     run: Callable[..., Any], tmp_path: Path
 ) -> None:

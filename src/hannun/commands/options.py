@@ -112,6 +112,9 @@ planning = _all(
         type=click.Path(path_type=Path, dir_okay=False, exists=True),
         help="A completed lock: its digests are expected too.",
     ),
+    _option(
+        "--revision", metavar="REV", help="Branch, tag or commit of what comes from the Hub (default: the newest)."
+    ),
 )
 contact = _option(
     "--contact",

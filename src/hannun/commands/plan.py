@@ -28,6 +28,7 @@ def command(
     sources: dict[str, Path],
     options: dict[str, str],
     lock: Path | None,
+    revision: str | None,
     mirrors: dict[str, str],
     as_json: bool,
     quiet: bool,
@@ -38,7 +39,7 @@ def command(
     from hannun.reconstruct.transfer import Reach
     from hannun.schemas.strict_json import dumps
 
-    planned, new = make_plan(PlanRequest(name, sources, options, lock, Reach(mirrors=mirrors)), out)
+    planned, new = make_plan(PlanRequest(name, sources, options, lock, Reach(mirrors=mirrors), revision), out)
     counts = {"rows": len(planned.rows), "images": len(planned.images), "dropped": len(planned.dropped)}
     if as_json:
         screen.say(dumps({"folder": str(out), "new": new, **counts}))

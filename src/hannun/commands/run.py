@@ -38,6 +38,7 @@ def run(
     sources: dict[str, Path],
     options: dict[str, str],
     lock: Path | None,
+    revision: str | None,
     settings: Settings,
     policy: Policy,
     layout: str,
@@ -57,7 +58,8 @@ def run(
     from hannun.schemas.strict_json import dumps
 
     check_place(out)
-    pipeline.make_plan(pipeline.PlanRequest(name, sources, options, lock, settings.reach), out / pipeline.PLAN)
+    request = pipeline.PlanRequest(name, sources, options, lock, settings.reach, revision)
+    pipeline.make_plan(request, out / pipeline.PLAN)
     plan = PlanFolder.at(out)
     screen.watch(pipeline.fetch_images(plan, store, settings, limit=limit, retry=retry, shard=shard), quiet=quiet)
     licences = pipeline.fetch_licences(plan, store, settings.reach)
