@@ -18,6 +18,9 @@ from PIL import Image, ImageOps
 SIDE = 192
 """Pixels of a picture's longer side on the page, at most."""
 
+SIDE_OF_MANY, MANY = 128, 2_000
+"""The same where the page shows more pictures than that: browsers hold all of it in memory."""
+
 _AS_IT_IS = 6_000
 """Bytes up to which a small picture is put on the page as it is."""
 
@@ -69,22 +72,24 @@ def shown_images(row: Instance) -> list[str]:
     return candidates if row.described is None or row.described in candidates else [*candidates, row.described]
 
 
-def thumbnail(data: bytes) -> str:
+def thumbnail(data: bytes, side: int = SIDE) -> str:
     """A picture small enough for a page, as a `data:` address.
 
     Parameters
     ----------
     data
         The bytes of a picture that decodes.
+    side
+        Pixels of its longer side, at most.
     """
     with Image.open(io.BytesIO(data)) as image:
         kind = _SHOWN_BY_BROWSERS.get(image.format or "")
-        if kind is not None and max(image.size) <= SIDE and len(data) <= _AS_IT_IS:
+        if kind is not None and max(image.size) <= side and len(data) <= _AS_IT_IS:
             return _uri(kind, data)
         # Decoders of JPEG can shrink while they read.
-        image.draft("RGB", (SIDE, SIDE))
+        image.draft("RGB", (side, side))
         small = ImageOps.exif_transpose(image).convert("RGBA" if image.has_transparency_data else "RGB")
-    small.thumbnail((SIDE, SIDE))
+    small.thumbnail((side, side))
     buffer = io.BytesIO()
     small.save(buffer, "WEBP", quality=80, method=4)
     return _uri("webp", buffer.getvalue())

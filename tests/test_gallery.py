@@ -66,6 +66,8 @@ def test_thumbnails_are_small_and_show_the_picture() -> None:
         with Image.open(io.BytesIO(base64.b64decode(uri.partition(",")[2]))) as image:
             assert max(image.size) == SIDE
             assert image.mode == mode
+    with Image.open(io.BytesIO(base64.b64decode(thumbnail(jpeg(size=(2000, 900)), 64).partition(",")[2]))) as image:
+        assert image.size == (64, 29)
     # A photograph that says that it lies on its side is stood up.
     exif = Image.Exif()
     exif[0x0112] = 6

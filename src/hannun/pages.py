@@ -11,7 +11,7 @@ from typing import Any
 from hannun.builders.built import built_pictures
 from hannun.builders.folder import README
 from hannun.cards.annotation import annotation_page
-from hannun.cards.gallery import gallery, shown_images, thumbnail
+from hannun.cards.gallery import MANY, SIDE, SIDE_OF_MANY, gallery, shown_images, thumbnail
 from hannun.cards.report_page import report_page
 from hannun.evaluation.agreement import Agreement, agreements
 from hannun.evaluation.form import COLUMNS, form_csv, item_of, questions, read_form
@@ -52,8 +52,9 @@ class Held:
     def thumbnails(self, rows: Iterable[Instance], store: Store) -> dict[str, str]:
         """Image id -> a `data:` address, for what a page shows of the rows, where it is there and decodes."""
         wanted = {image_id for row in rows for image_id in shown_images(row)}
+        side = SIDE if len(wanted) <= MANY else SIDE_OF_MANY
         return {
-            image_id: thumbnail(data)
+            image_id: thumbnail(data, side)
             for image_id, data in self._pictures(store)
             if image_id in wanted and not isinstance(examine(data), PictureProblem)
         }
