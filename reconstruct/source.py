@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import fnmatch
 import importlib.metadata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -81,6 +81,9 @@ def open_sources(
         raise InputError(
             f"no source named {unknown[0]!r}", expected=", ".join(entries), got=unknown[0], todo="correct --source"
         )
+    absent = [entry for name, entry in entries.items() if name not in given and entry.kind == "person"]
+    if absent:
+        raise _not_here(absent)
     opened = {
         name: _given(entry, name, given[name]) if name in given else _open(entry, download)
         for name, entry in entries.items()
@@ -161,11 +164,7 @@ def _open(entry: SourceEntry, download: Download | None) -> Source:
             got.revision,
         )
     else:
-        raise SourceError(
-            f"source {entry.name} is not here",
-            expected=entry.description,
-            todo=f"{entry.by_hand or entry.address}; then give it with --source {entry.name}=PATH",
-        )
+        raise _not_here([entry])
     if entry.digest is not None:
         algorithm, expected = parse(entry.digest)
         found = digests_of(source.data, [algorithm])[algorithm]
@@ -178,6 +177,17 @@ def _open(entry: SourceEntry, download: Download | None) -> Source:
                 todo=f"get it again, or give your own on purpose with --source {entry.name}=PATH",
             )
     return source
+
+
+def _not_here(entries: Sequence[SourceEntry]) -> SourceError:
+    """All at once, so that a person goes to fetch them once."""
+    names = ", ".join(entry.name for entry in entries)
+    todo = (f"{entry.by_hand or entry.address}; then give it with --source {entry.name}=PATH" for entry in entries)
+    return SourceError(
+        f"source {names} is not here" if len(entries) == 1 else f"sources {names} are not here",
+        expected="; ".join(entry.description for entry in entries),
+        todo="\n            ".join(todo),
+    )
 
 
 def _installed_version(distribution: str | None) -> str | None:

@@ -36,10 +36,16 @@ def command(*, as_json: bool) -> ExitCode:
         return ExitCode.COMPLETE
     console = screen.console()
     for benchmark, missing, folder in entries:
+        if benchmark.name not in catalogue.entries():
+            # A config alone is named below the benchmark that has it.
+            continue
         console.print(f"{benchmark.name}  {benchmark.title}", style="bold")
         made = screen.table(None, "", "")
         made.show_header = False
         made.add_row("  configs", ", ".join(config.name for config in benchmark.configs))
+        alone = [config.alone for config in benchmark.configs if config.alone and not benchmark.members]
+        if alone:
+            made.add_row("  alone", ", ".join(alone))
         made.add_row("  size", benchmark.size or "not known")
         made.add_row("  text", benchmark.text_licence.name)
         made.add_row("  images", benchmark.image_licence.name)
