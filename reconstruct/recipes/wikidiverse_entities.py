@@ -54,7 +54,7 @@ class Entity:
     @cached_property
     def key(self) -> str:
         """Equal for all ways to write the entity."""
-        return " ".join(self.title.replace("-", " ").split())
+        return _capitalised(" ".join(self.title.replace("-", " ").split()))
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,12 @@ def entity(text: str) -> Entity | None:
     title = " ".join(comparison_key(title).replace("_", " ").split())
     if not title or (article is None and title.casefold() == "nil"):
         return None
-    return Entity(title[:1].upper() + title[1:])
+    return Entity(_capitalised(title))
+
+
+def _capitalised(title: str) -> str:
+    """As MediaWiki keeps titles."""
+    return title[:1].upper() + title[1:]
 
 
 def image_at(address: str) -> EntityImage:
