@@ -8,7 +8,7 @@ an item and the two picture styles share candidates, order and gold place.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import xxhash
 
@@ -21,11 +21,18 @@ def rank(seed: int, role: str, item: str, picture: str) -> int:
     return xxhash.xxh3_128_intdigest(key.encode("utf-8"))
 
 
-def ranked(seed: int, role: str, item: str, pictures: Iterable[str], first: int | None = None) -> list[str]:
-    """The distinct pictures in rank order, ties by picture; only the `first` so many, where that is given."""
-    # A rank's digits as bytes compare as the number does, and the beginning of the key is made only once.
-    start = _SEPARATOR.join((str(seed), role, item, "")).encode("utf-8")
+def ranked(seed: int, role: str, item: str, pictures: Iterable[str]) -> list[str]:
+    """The distinct pictures in rank order, ties by picture."""
+    return [picture for _, picture in sorted(_pairs(seed, role, item, set(pictures)))]
+
+
+def first_ranked(seed: int, role: str, item: str, pictures: Iterable[str], count: int) -> list[str]:
+    """The first `count` in rank order of pictures that come once each; of any number, no more than these are held."""
+    return [picture for _, picture in heapq.nsmallest(count, _pairs(seed, role, item, pictures))]
+
+
+def _pairs(seed: int, role: str, item: str, pictures: Iterable[str]) -> Iterator[tuple[bytes, str]]:
+    """Each picture behind its rank, whose digits as bytes compare as the number does."""
+    start = _SEPARATOR.join((str(seed), role, item, ""))
     digest = xxhash.xxh3_128_digest
-    pairs = [(digest(start + picture.encode("utf-8")), picture) for picture in set(pictures)]
-    chosen = sorted(pairs) if first is None else heapq.nsmallest(first, pairs)
-    return [picture for _, picture in chosen]
+    return ((digest((start + picture).encode("utf-8")), picture) for picture in pictures)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import xxhash
-from hannun.reconstruct.rank import rank, ranked
+from hannun.reconstruct.rank import first_ranked, rank, ranked
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,3 +26,8 @@ def test_one_vanished_picture_moves_nothing_else(pictures: set[str]) -> None:
     order = ranked(7, "hard", "item", pictures)
     for gone in pictures:
         assert ranked(7, "hard", "item", pictures - {gone}) == [each for each in order if each != gone]
+
+
+@given(st.sets(st.text(max_size=5), max_size=12), st.integers(0, 14))
+def test_the_first_are_those_of_the_whole_order(pictures: set[str], count: int) -> None:
+    assert first_ranked(7, "random", "item", iter(pictures), count) == ranked(7, "random", "item", pictures)[:count]

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from conftest import SHARED
 from hannun.reconstruct.recipes.sage_verse import PLACEHOLDER
-from hannun.reconstruct.recipes.verb_forms import INFLECTIONS, TABLE, VerbForms, reviewed
+from hannun.reconstruct.recipes.verb_forms import INFLECTIONS, TABLE, WORD, VerbForms, reviewed, words_of
 from hannun.reconstruct.source import Source
 from hannun.schemas.errors import InputError
 from hannun.schemas.table import parse_table
@@ -208,6 +208,11 @@ def test_a_placeholder_that_holds_the_verb_is_refused() -> None:
     for placeholder in ("[play]", "PLAYED", "plays.", "playful"):
         with pytest.raises(InputError, match="placeholder"):
             neutralized("They play", "play", placeholder)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_words_are_runs_of_letters(text: str) -> None:
+    assert words_of(text) == WORD.findall(text)
 
 
 @given(lemmas, st.text())

@@ -10,13 +10,13 @@ gold's place.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
-from hannun.reconstruct.rank import ranked
-from hannun.reconstruct.recipes.verb_forms import DO, WORD, VerbForms
+from hannun.reconstruct.rank import first_ranked, ranked
+from hannun.reconstruct.recipes.verb_forms import DO, VerbForms, words_of
 from hannun.reconstruct.recipes.verse_coco import FOLDERS, TRAIN_2017, Caption, Coco, image_of, read_coco
 from hannun.reconstruct.recipes.verse_tables import COCO, NO_SENSE, Annotation, read_annotations, read_glosses
 from hannun.reconstruct.source import Source
@@ -107,7 +107,7 @@ class Verse:
                 self._of_verb[each.lemma].add(image_id)
                 if image[0] in self._folders and each.sense != NO_SENSE:
                     self._of_sense[each.lemma][each.sense].add(image_id)
-        self._pools: dict[tuple[str, ...], list[str]] = {}
+        self._pools: dict[tuple[str, tuple[str, ...]], list[str]] = {}
 
     def has(self, annotation: Annotation) -> bool:
         """Whether the annotation's image lies in the pool."""
@@ -130,53 +130,54 @@ class Verse:
 
     def same(self, lemma: str, sense: str) -> list[str]:
         """Images of the verb in the sense."""
-        return self._pool("gold", lemma, sense, self._of_sense[lemma][sense])
+        return self._pool("gold", (lemma, sense), lambda: self._of_sense[lemma][sense])
 
     def hard(self, lemma: str, sense: str) -> list[str]:
         """Images of the verb in other senses, without those that also show this one."""
-        others = set[str]().union(*(images for other, images in self._of_sense[lemma].items() if other != sense))
-        return self._pool("hard", lemma, sense, others - self._of_sense[lemma][sense])
+        return self._pool("hard", (lemma, sense), lambda: self._in_other_senses(lemma, sense))
 
     def random(self, lemma: str) -> list[str]:
         """Images that are not annotated with the verb and none of whose captions holds a form of it.
 
         Nor a word made of one, as paintings of paint: it may show what the verb says.
         """
-        if ("random", lemma) not in self._pools:
-            holding = self._numbers_of_verb[lemma]
-            free = (image_id for number, image_id in self._captioned.items() if number not in holding)
-            self._pools["random", lemma] = self._first("random", lemma, set(free) - self._of_verb[lemma])
-        return self._pools["random", lemma]
+        return self._pool("random", (lemma,), lambda: self._without(lemma))
 
-    def _pool(self, kind: str, lemma: str, sense: str, images: Iterable[str]) -> list[str]:
-        key = (kind, lemma, sense)
-        if key not in self._pools:
-            self._pools[key] = self._first(kind, f"{lemma}-{sense}", images)
-        return self._pools[key]
+    def _pool(self, kind: str, of: tuple[str, ...], images: Callable[[], Iterable[str]]) -> list[str]:
+        """The first images of a kind for a verb, or a verb in a sense; looked for once."""
+        if (kind, of) not in self._pools:
+            self._pools[kind, of] = first_ranked(self.seed, kind, "-".join(of), images(), _POOL)
+        return self._pools[kind, of]
 
-    def _first(self, kind: str, item: str, images: Iterable[str]) -> list[str]:
-        return ranked(self.seed, kind, item, images, first=_POOL)
+    def _in_other_senses(self, lemma: str, sense: str) -> set[str]:
+        others = (images for other, images in self._of_sense[lemma].items() if other != sense)
+        return set[str]().union(*others) - self._of_sense[lemma][sense]
+
+    def _without(self, lemma: str) -> Iterator[str]:
+        barred = self._of_verb[lemma] | self._holding[lemma]
+        return (image_id for image_id in self._captioned if image_id not in barred)
 
     @cached_property
-    def _captioned(self) -> dict[int, str]:
-        """Image ids by number of the pool's images that have captions."""
+    def _captioned(self) -> dict[str, list[Caption]]:
+        """Captions by image id, of the pool's images that have any."""
         folders, image_id = self.coco.folders, self.coco.image_id
         return {
-            number: image_id(number)
+            image_id(number): captions
             for number, captions in self.coco.captions.items()
             if captions and folders.get(number) in self._folders
         }
 
     @cached_property
-    def _numbers_of_verb(self) -> dict[str, set[int]]:
-        """Numbers of the images whose captions hold a form of a verb or a word made of one, for each verb."""
-        numbers: dict[str, set[int]] = defaultdict(set)
+    def _holding(self) -> dict[str, set[str]]:
+        """The pool's images whose captions hold a form of a verb or a word made of one, for each verb."""
+        holding: dict[str, set[str]] = defaultdict(set)
         verbs_of = cache(self.forms.verbs_of)
-        for number, captions in self.coco.captions.items():
-            for word in {word for caption in captions for word in WORD.findall(caption.text)}:
-                for lemma in verbs_of(word):
-                    numbers[lemma].add(number)
-        return numbers
+        for image_id, captions in self._captioned.items():
+            words = words_of(" ".join(caption.text for caption in captions))
+            for lemmas in filter(None, map(verbs_of, words)):
+                for lemma in lemmas:
+                    holding[lemma].add(image_id)
+        return holding
 
 
 @dataclass(frozen=True)

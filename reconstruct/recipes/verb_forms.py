@@ -34,6 +34,22 @@ _HEAD = 2
 """Letters in which every word that is derived from a form agrees with it."""
 
 
+class _Letters(dict[int, int]):
+    """For `str.translate`: a letter as it is, anything else as a blank."""
+
+    def __missing__(self, code: int) -> int:
+        self[code] = code if WORD.fullmatch(chr(code)) else ord(" ")
+        return self[code]
+
+
+_LETTERS = _Letters()
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text, in order; many times as fast as matching them one by one."""
+    return text.translate(_LETTERS).split()
+
+
 @dataclass(frozen=True)
 class Verb:
     """A verb's forms, in lower case, each with the form of `do` that is inflected alike."""

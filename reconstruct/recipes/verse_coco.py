@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from hannun.reconstruct.archives.packed_texts import Wanted, packed_texts
 from hannun.reconstruct.source import Source
@@ -46,8 +46,7 @@ _LICENCES: dict[int, Licence] = {
 _SPDX = {address: spdx for spdx, _, address in _LICENCES.values()}
 
 
-@dataclass(frozen=True, order=True)
-class Caption:
+class Caption(NamedTuple):
     """A caption with its white space made plain blanks; `number` is the annotation's id."""
 
     number: int
@@ -125,7 +124,7 @@ class _Read:
     folders: dict[int, str] = field(default_factory=dict)
     folders_2017: dict[int, str] = field(default_factory=dict)
     licences: dict[int, Licence] = field(default_factory=dict)
-    captions: dict[int, set[Caption]] = field(default_factory=dict)
+    captions: dict[int, list[Caption]] = field(default_factory=dict)
     photographs: dict[int, str] = field(default_factory=dict)
 
     def name(self, name: str, where: str) -> None:
@@ -142,7 +141,7 @@ class _Read:
 
     def image(self, image: dict[str, Any], table: dict[int, Licence], where: str) -> None:
         number = image["id"]
-        self.captions.setdefault(number, set())
+        self.captions.setdefault(number, [])
         self.name(image["file_name"], where)
         address = _ADDRESS_2017.search(str(image.get("coco_url", "")))
         if address:
@@ -164,7 +163,7 @@ class _Read:
             )
         text = nfc(" ".join(annotation["caption"].split()))
         if text:
-            self.captions[number].add(Caption(annotation["id"], text))
+            self.captions[number].append(Caption(annotation["id"], text))
 
     def _licence(self, number: int, table: dict[int, Licence], licence_id: Any, where: str) -> None:
         if not isinstance(licence_id, int) or licence_id not in table:
@@ -211,11 +210,13 @@ def _document(text: str, where: str) -> dict[str, Any]:
                 got=_kind(document),
                 todo=f"give {_FILES}",
             )
+        kinds = list(shape.values())
         for place, row in enumerate(rows):
-            wrong = [key for key, kind in shape.items() if not (isinstance(row, dict) and type(row.get(key)) is kind)]
-            if wrong:
+            given = row if isinstance(row, dict) else {}
+            if [type(given.get(key)) for key in shape] != kinds:
+                lacking = next(key for key, kind in shape.items() if type(given.get(key)) is not kind)
                 raise InputError(
-                    f"{name}: entry {place} lacks {wrong[0]}",
+                    f"{name}: entry {place} lacks {lacking}",
                     where=where,
                     expected=", ".join(f"{key} ({kind.__name__})" for key, kind in shape.items()),
                     got=repr(row)[:200],
