@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hannun.cards.gallery import SIDE, gallery, thumbnail
+from hannun.cards.gallery import gallery
+from hannun.cards.thumbnail import SIDE, thumbnail
 from hannun.reconstruct.plan_folder import PlanFolder
 from hannun.schemas import catalogue
 from hannun.schemas.instance import Candidate, Instance
