@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
@@ -62,7 +63,7 @@ def question_cells(folder: Path, config: str) -> Iterator[tuple[Question, list[C
                 yield question, [pictures.cell(image_id) for image_id in question.images]
 
 
-def _embedded(folder: Path, seen: Set[str]) -> Iterator[tuple[Sequence[str], list[Cell]]]:
+def _embedded(folder: Path, seen: AbstractSet[str]) -> Iterator[tuple[Sequence[str], list[Cell]]]:
     """Image ids and pictures of every row of the tables; of questions, of the configs that show more than `seen`."""
     if not (folder / "rows.jsonl").is_file():
         for path in sorted(folder.glob("*/*.parquet")):

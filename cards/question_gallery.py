@@ -1,4 +1,4 @@
-"""The gallery of questions: one static page of every item, its pictures, its wordings, and what answers are judged by."""
+"""The gallery of questions: one static page of every item, its pictures, wordings, and what answers are judged by."""
 
 from __future__ import annotations
 

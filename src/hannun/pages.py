@@ -93,7 +93,7 @@ class Held:
         }
 
     def question_pictures(self, rows: Iterable[Question], store: Store) -> dict[str, ShownPicture]:
-        """Image id -> its picture, for the pictures of the rows that are there; of one that is cut, what can be seen."""
+        """Image id -> its picture, for those of the rows that are there; of one that is cut, what can be seen."""
         wanted = {image_id for row in rows for image_id in row.images}
         side = QUESTION_SIDES.of(len(wanted))
         return {
