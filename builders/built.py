@@ -1,11 +1,24 @@
-"""What a built folder holds: the pictures in its tables."""
+"""What a built folder holds: the pictures in its tables, by image id or beside the rows that they belong to."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
+from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
-from hannun.builders.layout import IMAGES
+from hannun.builders.layout import IMAGE_IDS, IMAGES, Layout, layout_of
+from hannun.reconstruct.plan_folder import PlanFolder
+from hannun.schemas.errors import InputError
+from hannun.schemas.instance import config_of
+from hannun.schemas.question import Question
+
+Cell = dict[str, Any]
+"""A picture as tables hold it: `bytes` and `path`."""
+
+_COLUMNS = ("candidates", IMAGE_IDS, "image", IMAGES)
 
 
 def built_pictures(folder: Path) -> Iterator[tuple[str, bytes]]:
@@ -15,21 +28,124 @@ def built_pictures(folder: Path) -> Iterator[tuple[str, bytes]]:
     ------
     OSError
         A table cannot be read.
+    InputError
+        The tables do not hold the folder's questions.
     """
+    if layout_of(folder) is Layout.BY_ID:
+        for path in sorted((folder / IMAGES).glob("*.parquet")):
+            for row in _rows(path, ("image_id", "image")):
+                yield row["image_id"], row["image"]["bytes"]
+        return
+    seen: set[str] = set()
+    for image_ids, cells in _embedded(folder, seen):
+        for image_id, cell in zip(image_ids, cells, strict=True):
+            if image_id not in seen:
+                seen.add(image_id)
+                yield image_id, cell["bytes"]
+
+
+def question_cells(folder: Path, config: str) -> Iterator[tuple[Question, list[Cell]]]:
+    """The questions of one config of a built folder, each with its pictures, a row group in memory.
+
+    Raises
+    ------
+    OSError
+        A table cannot be read.
+    InputError
+        The tables do not hold the folder's questions.
+    """
+    pictures = _PicturesById(folder) if layout_of(folder) is Layout.BY_ID else None
+    for split, questions in _questions(folder, config).items():
+        for question, row in _beside(folder / config, split, questions):
+            if pictures is None:
+                yield question, _cells(row)
+            else:
+                yield question, [pictures.cell(image_id) for image_id in question.images]
+
+
+def _embedded(folder: Path, seen: AbstractSet[str]) -> Iterator[tuple[Sequence[str], list[Cell]]]:
+    """Image ids and pictures of every row of the tables; of questions, of the configs that show more than `seen`."""
+    if not (folder / "rows.jsonl").is_file():
+        for path in sorted(folder.glob("*/*.parquet")):
+            for row in _rows(path, _COLUMNS):
+                yield [each["image_id"] for each in row["candidates"]], _cells(row)
+        return
+    shown: dict[str, set[str]] = {}
+    for row in PlanFolder(folder).rows():
+        shown.setdefault(config_of(row.id), set()).update(row.shown)
+    for config, image_ids in shown.items():
+        if not image_ids <= seen:
+            for question, cells in question_cells(folder, config):
+                yield question.images, cells
+
+
+def _questions(folder: Path, config: str) -> dict[str, list[Question]]:
+    """Split -> the questions of a config, in the order of its tables."""
+    found: dict[str, list[Question]] = {}
+    for row in PlanFolder(folder).rows():
+        if isinstance(row, Question) and config_of(row.id) == config:
+            found.setdefault(row.split, []).append(row)
+    return found
+
+
+def _beside(folder: Path, split: str, questions: Sequence[Question]) -> Iterator[tuple[Question, dict[str, Any]]]:
+    """Questions beside the rows of their tables, which do not name them."""
+    rows = (row for path in sorted(folder.glob(f"{split}-*.parquet")) for row in _rows(path, _COLUMNS))
+    for question, row in zip_longest(questions, rows):
+        if question is None or row is None:
+            raise InputError(
+                "the tables do not hold the rows of rows.jsonl",
+                where=str(folder),
+                expected=f"{len(questions):,} rows of {split}",
+                got="more" if question is None else "fewer",
+                todo="build it again: hannun build NAME --out DIR",
+            )
+        yield question, row
+
+
+def _cells(row: dict[str, Any]) -> list[Cell]:
+    cells: list[Cell] = row[IMAGES] if IMAGES in row else [row["image"]]
+    return cells
+
+
+def _rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Rows of a table with those of the columns that it has, a row group in memory."""
     import pyarrow.parquet as pq
 
-    seen: set[str] = set()
-    by_id = sorted((folder / IMAGES).glob("*.parquet"))
-    for path in by_id:
+    with pq.ParquetFile(path) as parquet:
+        there = [each for each in columns if each in parquet.schema_arrow.names]
+        for group in range(parquet.num_row_groups):
+            yield from parquet.read_row_group(group, columns=there).to_pylist()
+
+
+class _PicturesById:
+    """Pictures of the config `images`, two row groups in memory."""
+
+    def __init__(self, folder: Path) -> None:
+        import pyarrow.parquet as pq
+
+        self._places: dict[str, tuple[Path, int]] = {}
+        for path in sorted((folder / IMAGES).glob("*.parquet")):
+            with pq.ParquetFile(path) as parquet:
+                for group in range(parquet.num_row_groups):
+                    for image_id in parquet.read_row_group(group, columns=["image_id"]).column(0).to_pylist():
+                        self._places[image_id] = path, group
+        self._folder = folder
+        # Neighbours in the rows are neighbours among the pictures.
+        self._group = lru_cache(maxsize=2)(self._read)
+
+    def cell(self, image_id: str) -> Cell:
+        if image_id not in self._places:
+            raise InputError(
+                f"the picture of {image_id} is not in the folder",
+                where=str(self._folder / IMAGES),
+                todo="build it again: hannun build NAME --out DIR",
+            )
+        return self._group(*self._places[image_id])[image_id]
+
+    def _read(self, path: Path, group: int) -> dict[str, Cell]:
+        import pyarrow.parquet as pq
+
         with pq.ParquetFile(path) as parquet:
-            for group in range(parquet.num_row_groups):
-                for row in parquet.read_row_group(group, columns=["image_id", "image"]).to_pylist():
-                    yield row["image_id"], row["image"]["bytes"]
-    for path in [] if by_id else sorted(folder.glob("*/*.parquet")):
-        with pq.ParquetFile(path) as parquet:
-            for group in range(parquet.num_row_groups):
-                for row in parquet.read_row_group(group, columns=["candidates", "images"]).to_pylist():
-                    for candidate, cell in zip(row["candidates"], row["images"], strict=True):
-                        if candidate["image_id"] not in seen:
-                            seen.add(candidate["image_id"])
-                            yield candidate["image_id"], cell["bytes"]
+            rows = parquet.read_row_group(group, columns=["image_id", "image"]).to_pylist()
+        return {row["image_id"]: row["image"] for row in rows}

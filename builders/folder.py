@@ -201,7 +201,7 @@ def _write_split(folder: Path, split: str, features: Mapping[str, Any], records:
     with ExitStack() as stack:
         writer = None
         written = SHARD_BYTES
-        for group, size in _groups(records):
+        for group, size in row_groups(records):
             if writer is None or written + size > SHARD_BYTES:
                 stack.close()
                 folder.mkdir(parents=True, exist_ok=True)
@@ -219,7 +219,7 @@ def _write_split(folder: Path, split: str, features: Mapping[str, Any], records:
     return SplitSize(rows, sum(path.stat().st_size for path in folder.glob(f"{split}-*.parquet")))
 
 
-def _groups(records: Iterable[Record]) -> Iterator[tuple[list[Record], int]]:
+def row_groups(records: Iterable[Record]) -> Iterator[tuple[list[Record], int]]:
     """Records in row groups, each with the bytes of its images."""
     group: list[Record] = []
     size = 0

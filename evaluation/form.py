@@ -81,7 +81,7 @@ def read_form(path: Path, rows: Mapping[str, Instance]) -> dict[str, Answer]:
     InputError
         The file is no form, names an unknown item, or holds a choice that is none of the ten places.
     """
-    table = parse_table(_utf8(path), str(path), columns=("item", "choice"), dialect="quoted", delimiter=",")
+    table = parse_table(utf8_bytes(path), str(path), columns=("item", "choice"), dialect="quoted", delimiter=",")
     answers: dict[str, Answer] = {}
     for line in table.rows:
         if not line["choice"].strip():
@@ -101,7 +101,7 @@ def read_form(path: Path, rows: Mapping[str, Instance]) -> dict[str, Answer]:
     return answers
 
 
-def _utf8(path: Path) -> bytes:
+def utf8_bytes(path: Path) -> bytes:
     """The file's bytes in UTF-8; Korean spreadsheets save CSV as CP949."""
     data = read_bytes(path)
     try:

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hannun.cards.gallery import SIDE, gallery, thumbnail
+from gallery_page import CONTRAST, Page
+from hannun.cards.gallery import gallery
+from hannun.cards.thumbnail import SIDE, thumbnail
 from hannun.reconstruct.plan_folder import PlanFolder
 from hannun.schemas import catalogue
 from hannun.schemas.instance import Candidate, Instance
@@ -95,34 +97,6 @@ def test_a_plan_shows_what_its_store_has(run: Callable[..., Any], tmp_path: Path
     assert bad.returncode == 2
     assert "cannot be written" in bad.stderr
     assert "Traceback" not in bad.stderr
-
-
-class Page:
-    """The gallery in a browser."""
-
-    def __init__(self, browser: Any, path: Path, width: int = 1280) -> None:
-        self.browser = browser
-        browser.set_window_size(width, 900)
-        browser.get(path.as_uri())
-
-    def all(self, selector: str) -> list[Any]:
-        return self.browser.find_elements("css selector", selector)
-
-    def js(self, code: str, *arguments: Any) -> Any:
-        return self.browser.execute_script(code, *arguments)
-
-    def shown(self) -> int:
-        return self.js("return document.querySelectorAll('.item:not([hidden])').length")
-
-    def choose(self, name: str, value: str) -> None:
-        from selenium.webdriver.support.select import Select
-
-        Select(self.all(f"[name={name}]")[0]).select_by_visible_text(value)
-
-    def press(self, keys: str) -> None:
-        from selenium.webdriver.common.action_chains import ActionChains
-
-        ActionChains(self.browser).send_keys(keys).perform()
 
 
 def test_filters_by_noun_kind_config_split_and_words(browser: Any, page: Path) -> None:
@@ -260,13 +234,3 @@ def test_the_described_picture_stands_apart(browser: Any, verbs: Path) -> None:
     # It would give the sense away.
     assert not described[0].is_displayed()
     assert len(shown.all("footer details p")) == 12
-
-
-CONTRAST = """
-const luminance = (c) => c.match(/[0-9.]+/g).slice(0, 3).map(Number)
-  .map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
-  .reduce((sum, v, n) => sum + v * [0.2126, 0.7152, 0.0722][n], 0);
-const element = document.querySelector(arguments[0]);
-const [a, b] = [getComputedStyle(element).color, getComputedStyle(element.closest('.item')).backgroundColor].map(luminance);
-return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-"""

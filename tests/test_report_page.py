@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hannun.cards.gallery import thumbnail
 from hannun.cards.report_page import MOST_IMAGES, MOST_ROWS, report_page
+from hannun.cards.thumbnail import thumbnail
 from hannun.schemas import json_schema
 from hannun.schemas.outcome import Outcome
 from pictures import jpeg

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from hannun.reconstruct.home import built_folder
+from hannun.reconstruct.home import path_of
 from hannun.reconstruct.plan_folder import RECIPE
-from hannun.schemas import catalogue
-from hannun.schemas.errors import InputError
 from hannun.validate.known import KnownFolder
 from hannun.validate.reader import GivenDialect
 from hannun.validate.result import Part, Result
@@ -22,7 +18,7 @@ def validate(target: str, *, part: Part = Part.ALL, dialect: GivenDialect = None
     InputError
         There is nothing at the path, or it is of no kind that is read.
     """
-    path = _path_of(target)
+    path = path_of(target)
     result = Result(target, part)
     if path.is_file():
         validate_file(result, path, dialect)
@@ -31,17 +27,3 @@ def validate(target: str, *, part: Part = Part.ALL, dialect: GivenDialect = None
     else:
         validate_folder(result, path, dialect)
     return result
-
-
-def _path_of(target: str) -> Path:
-    path = Path(target)
-    if path.exists():
-        return path
-    if target in catalogue.names():
-        built = built_folder(target)
-        if built.is_dir():
-            return built
-        raise InputError(f"{target} is not built here", where=str(built), todo=f"hannun build {target}")
-    raise InputError(
-        "no such file or folder", where=target, expected="a path, or one of " + ", ".join(catalogue.names())
-    )

@@ -1,37 +1,8 @@
-"use strict";
-const form = document.querySelector(".bar form");
-const items = [...document.querySelectorAll(".item")];
 const hosts = new Map(items.map((item) => [item, JSON.parse(item.dataset.hosts)]));
-const texts = new Map();
 
-function textOf(item) {
-  // Thousands of texts are read only once somebody searches.
-  if (!texts.has(item)) texts.set(item, item.textContent.normalize("NFC").toLowerCase());
-  return texts.get(item);
-}
-
-function filter() {
-  const wanted = Object.fromEntries(new FormData(form));
-  const words = wanted.search.normalize("NFC").toLowerCase().split(/\s+/).filter(Boolean);
-  let shown = 0;
-  for (const item of items) {
-    const fits = (!wanted.outcome || item.dataset.outcome === wanted.outcome)
-      && (!wanted.host || hosts.get(item).includes(wanted.host))
-      && words.every((word) => textOf(item).includes(word));
-    item.hidden = !fits;
-    shown += fits;
-  }
-  form.querySelector("output").textContent = shown === items.length ? `${shown}` : `${shown} / ${items.length}`;
-  document.querySelector(".none").hidden = shown > 0;
-}
-
-function move(step) {
-  const visible = items.filter((item) => !item.hidden);
-  if (visible.length === 0) return;
-  const at = visible.indexOf(document.activeElement.closest(".item"));
-  const next = visible[Math.min(Math.max(at + step, 0), visible.length - 1)];
-  next.focus();
-  next.scrollIntoView({ block: "start" });
+function fits(item, wanted) {
+  return (!wanted.outcome || item.dataset.outcome === wanted.outcome)
+    && (!wanted.host || hosts.get(item).includes(wanted.host));
 }
 
 function choose(button) {
@@ -41,24 +12,12 @@ function choose(button) {
   form.scrollIntoView({ block: "start" });
 }
 
-const keys = {
-  j: () => move(1),
-  k: () => move(-1),
-  "/": () => form.elements.search.focus(),
-  "?": () => document.querySelector("#keys").showModal(),
-};
-
-form.addEventListener("input", filter);
-form.addEventListener("change", filter);
-form.addEventListener("submit", (event) => event.preventDefault());
 document.querySelector("#clear").addEventListener("click", () => {
   form.reset();
   filter();
 });
-document.querySelector("#help").addEventListener("click", keys["?"]);
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-filter]");
   if (button) choose(button);
-  if (event.target.matches("dialog")) event.target.close();
 });
 filter();

@@ -6,13 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from hannun.builders.built import built_pictures
 from hannun.builders.folder import README
 from hannun.cards.annotation import annotation_page
-from hannun.cards.gallery import MANY, SIDE, SIDE_OF_MANY, gallery, shown_images, thumbnail
+from hannun.cards.gallery import SIDES as INSTANCE_SIDES
+from hannun.cards.gallery import gallery, shown_images
+from hannun.cards.question_gallery import SIDES as QUESTION_SIDES
+from hannun.cards.question_gallery import ShownPicture, question_gallery
 from hannun.cards.report_page import report_page
+from hannun.cards.thumbnail import remains, thumbnail
 from hannun.evaluation.agreement import Agreement, agreements
 from hannun.evaluation.form import COLUMNS, form_csv, item_of, questions, read_form
 from hannun.pipeline import State, state_of
@@ -24,7 +28,12 @@ from hannun.schemas import catalogue
 from hannun.schemas.digest import IDENTITY
 from hannun.schemas.errors import InputError
 from hannun.schemas.instance import Instance, config_of
+from hannun.schemas.outcome import Outcome
+from hannun.schemas.question import Question
+from hannun.schemas.row import Row
 from hannun.schemas.text_file import write_whole
+
+AnyRow = TypeVar("AnyRow", bound=Row)
 
 
 @dataclass(frozen=True)
@@ -49,14 +58,46 @@ class Held:
     def benchmark(self) -> catalogue.Benchmark:
         return catalogue.benchmark(self.recipe["benchmark"])
 
+    def instances(self, purpose: str) -> list[Instance]:
+        """Its rows, where all of them are instances.
+
+        Parameters
+        ----------
+        purpose
+            What instances are needed for, as the error says it.
+
+        Raises
+        ------
+        InputError
+            It holds questions.
+        """
+        rows = self.plan.rows()
+        instances = [row for row in rows if isinstance(row, Instance)]
+        if len(instances) < len(rows):
+            raise InputError(
+                f"{purpose} of instances only (ten pictures, one right)",
+                where=str(self.folder),
+                got=f"{self.recipe['benchmark']}, which asks questions about pictures",
+                todo=f"look at its questions with: hannun gallery {self.folder}",
+            )
+        return instances
+
     def thumbnails(self, rows: Iterable[Instance], store: Store) -> dict[str, str]:
         """Image id -> a `data:` address, for what a page shows of the rows, where it is there and decodes."""
         wanted = {image_id for row in rows for image_id in shown_images(row)}
-        side = SIDE if len(wanted) <= MANY else SIDE_OF_MANY
+        side = INSTANCE_SIDES.of(len(wanted))
         return {
             image_id: thumbnail(data, side)
             for image_id, data in self._pictures(store)
             if image_id in wanted and not isinstance(examine(data), PictureProblem)
+        }
+
+    def question_pictures(self, rows: Iterable[Question], store: Store) -> dict[str, ShownPicture]:
+        """Image id -> its picture, for those of the rows that are there; of one that is cut, what can be seen."""
+        wanted = {image_id for row in rows for image_id in row.images}
+        side = QUESTION_SIDES.of(len(wanted))
+        return {
+            image_id: _question_picture(data, side) for image_id, data in self._pictures(store) if image_id in wanted
         }
 
     def _pictures(self, store: Store) -> Iterator[tuple[str, bytes]]:
@@ -76,7 +117,7 @@ class Held:
 
 
 def write_gallery(folder: Path, store: Store, out: Path | None, *, limit: int | None = None) -> Path:
-    """One page of every instance of a built folder or a plan; the page's path.
+    """One page of every row of a built folder or a plan, instances or questions; the page's path.
 
     Parameters
     ----------
@@ -90,12 +131,30 @@ def write_gallery(folder: Path, store: Store, out: Path | None, *, limit: int | 
     held = Held.at(folder)
     rows = held.plan.rows()
     shown = rows if limit is None else [row for of_config in by_config(rows).values() for row in of_config[:limit]]
-    page = gallery(
-        held.benchmark, shown, held.plan.lock(), held.thumbnails(shown, store), held.recipe.get("baselines", {})
-    )
+    instances = [row for row in shown if isinstance(row, Instance)]
+    page = _instance_page(held, instances, store) if instances else _question_page(held, shown, store)
     path = out or held.plan.folder / "gallery.html"
     write_whole(path, page.encode())
     return path
+
+
+def _instance_page(held: Held, rows: Sequence[Instance], store: Store) -> str:
+    baselines = held.recipe.get("baselines", {})
+    return gallery(held.benchmark, rows, held.plan.lock(), held.thumbnails(rows, store), baselines)
+
+
+def _question_page(held: Held, rows: Sequence[Row], store: Store) -> str:
+    questions = [row for row in rows if isinstance(row, Question)]
+    return question_gallery(held.benchmark, questions, held.plan.lock(), held.question_pictures(questions, store))
+
+
+def _question_picture(data: bytes, side: int) -> ShownPicture:
+    examined = examine(data)
+    if not isinstance(examined, PictureProblem):
+        return ShownPicture(thumbnail(data, side))
+    # A published picture may be cut; readers that go on with what is there show this much of it.
+    seen = remains(data, side) if examined.outcome is Outcome.DAMAGED else None
+    return ShownPicture(seen, f"{examined.outcome.value}: {examined.note}")
 
 
 def write_report_page(plan: PlanFolder, report: Mapping[str, Any], state: State, store: Store) -> Path:
@@ -132,10 +191,10 @@ def write_forms(folder: Path, store: Store, out: Path, *, configs: Sequence[str]
     Raises
     ------
     InputError
-        A config that the folder does not have, or a form that is there already: it may be filled.
+        The folder holds questions; a config that it does not have; a form that is there already: it may be filled.
     """
     held = Held.at(folder)
-    rows = by_config(held.plan.rows())
+    rows = by_config(held.instances("forms for annotators are made"))
     unknown = sorted(set(configs) - set(rows))
     if unknown:
         raise InputError(f"no config {unknown[0]!r}", where=str(folder), expected=", ".join(rows), got=unknown[0])
@@ -158,15 +217,21 @@ def write_forms(folder: Path, store: Store, out: Path, *, configs: Sequence[str]
 
 
 def agreement_of(folder: Path, forms: Sequence[Path]) -> list[Agreement]:
-    """Agreement of filled forms with the gold and with each other, for each config that they answer."""
-    rows = Held.at(folder).plan.rows()
+    """Agreement of filled forms with the gold and with each other, for each config that they answer.
+
+    Raises
+    ------
+    InputError
+        The folder holds questions, or a form is none of its.
+    """
+    rows = Held.at(folder).instances("agreement is told")
     by_item = {item_of(row): row for row in rows}
     return agreements(rows, [read_form(path, by_item) for path in forms])
 
 
-def by_config(rows: Iterable[Instance]) -> dict[str, list[Instance]]:
+def by_config(rows: Iterable[AnyRow]) -> dict[str, list[AnyRow]]:
     """Rows by config, both in the order in which they come."""
-    found: dict[str, list[Instance]] = {}
+    found: dict[str, list[AnyRow]] = {}
     for row in rows:
         found.setdefault(config_of(row.id), []).append(row)
     return found

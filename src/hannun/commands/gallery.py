@@ -1,4 +1,4 @@
-"""`gallery`: one page of every instance and its pictures."""
+"""`gallery`: one page of every instance or question and its pictures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @options.store
 @options.quiet
 def command(*, folder: Path, out: Path | None, limit: int | None, store: Store, quiet: bool) -> ExitCode:
-    """One page of every instance: its wordings, its ten pictures, and what each one is."""
+    """One page of every instance or question: its wordings, its pictures, and what is right."""
     from hannun.commands import screen
     from hannun.pages import write_gallery
 

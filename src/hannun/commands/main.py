@@ -19,8 +19,8 @@ _HANNUN = {
     "list": ("list", "What there is, and what is missing here."),
     "build": ("build", "Build a benchmark: one folder that load_dataset reads."),
     "validate": ("validate", "Check a data set: is it right?"),
-    "gallery": ("gallery", "One page of every instance and its pictures."),
-    "export": ("export", "Forms for annotators: CSV and pages of pictures."),
+    "gallery": ("gallery", "One page of every instance or question and its pictures."),
+    "export": ("export", "For others: the published table, JSON lines, or forms for annotators."),
     "agreement": ("agreement", "Read annotators' forms: agreement with the gold and each other."),
 }
 _RECONSTRUCT = {
@@ -30,7 +30,7 @@ _RECONSTRUCT = {
     "verify": ("verify", "Re-check the stored images."),
     "lock": ("lock", "A completed lock to share."),
     "report": ("report", "Report as JSON, Markdown and a page to look at."),
-    "gallery": ("gallery", "One page of every instance and its pictures."),
+    "gallery": ("gallery", "One page of every instance or question and its pictures."),
     "run": ("run", "All of it, then the folder that load_dataset reads."),
 }
 
