@@ -63,7 +63,7 @@ def card_body(
     lines += [
         "",
         f"{len(lock):,} different images; `images.lock.jsonl` holds the digests of each,",
-        "`instances.jsonl` the rows without pictures, `substitutions.jsonl` every difference from the plan.",
+        f"`{benchmark.rows_file}` the rows without pictures, `substitutions.jsonl` every difference from the plan.",
         "",
         "## How it was made",
         "",

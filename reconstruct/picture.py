@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import io
 import warnings
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from hannun.reconstruct.likeness import likeness as likeness_of
 from hannun.schemas.errors import InputError
@@ -18,6 +19,8 @@ from hannun.schemas.outcome import Outcome
 
 if TYPE_CHECKING:
     from PIL import Image
+
+T = TypeVar("T")
 
 MAX_PIXELS = 250_000_000
 """Default pixel cap; the largest known picture of the four benchmarks has 178 megapixels."""
@@ -96,6 +99,17 @@ def examine(
     return replace(facts, pixels=_pixels(image), likeness=asdict(looks) if looks else None)
 
 
+def refused_by_header(data: bytes, *, max_pixels: int = MAX_PIXELS) -> PictureProblem | None:
+    """What the header alone says against a picture; nothing is decoded, so one that is cut passes.
+
+    Not a picture, of no known format, over the pixel cap, or of a single pixel as trackers and placeholders are.
+    """
+    size = _read(data, max_pixels, lambda image: image.size)
+    if isinstance(size, PictureProblem):
+        return size
+    return PictureProblem(Outcome.PLACEHOLDER, "1 x 1 pixels") if size == (1, 1) else None
+
+
 def channel_difference(a: Path | bytes, b: Path | bytes) -> tuple[int, float]:
     """The largest and the mean difference of the channels of two pictures, pixel by pixel, in steps of 255.
 
@@ -154,6 +168,17 @@ def sniff(head: bytes) -> PictureProblem | None:
 
 def _decoded(source: Path | bytes, max_pixels: int) -> tuple[PictureFacts, Image.Image] | PictureProblem:
     """The header's facts and the picture as seen, decoded in full."""
+
+    def in_full(image: Image.Image) -> tuple[PictureFacts, Image.Image]:
+        facts = PictureFacts(image.width, image.height, image.format or "", None)
+        image.load()
+        return facts, as_seen(image)
+
+    return _read(source, max_pixels, in_full)
+
+
+def _read(source: Path | bytes, max_pixels: int, use: Callable[[Image.Image], T]) -> T | PictureProblem:
+    """What `use` makes of the opened picture, of which the header alone was read."""
     from PIL import Image, UnidentifiedImageError
 
     head = _head(source)
@@ -167,9 +192,7 @@ def _decoded(source: Path | bytes, max_pixels: int) -> tuple[PictureFacts, Image
             with Image.open(_readable(source)) as image:
                 if image.width * image.height > max_pixels:
                     return PictureProblem(Outcome.TOO_LARGE, f"{image.width} x {image.height} pixels, cap {max_pixels}")
-                facts = PictureFacts(image.width, image.height, image.format or "", None)
-                image.load()
-                return facts, as_seen(image)
+                return use(image)
     except Image.DecompressionBombError as error:
         return PictureProblem(Outcome.TOO_LARGE, str(error))
     except UnidentifiedImageError:

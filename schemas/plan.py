@@ -23,6 +23,8 @@ class Drop:
 class Planned:
     """Rows in order of id, images in order of id, drops in order of reason and item.
 
+    Rows and images that stand in a table of records come in its order instead: fetch then reads it once.
+
     `baselines` are Hits@1 of answers that need no picture, by name.
     """
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from hannun.schemas.errors import InputError
-from hannun.schemas.text_file import decode, lines_of, read_bytes
+from hannun.schemas.text_file import decode, decode_line, lines_of, read_bytes
 
 Dialect = Literal["plain", "quoted"]
 """`plain`: a tab always separates, a quote is a letter. `quoted`: cells may be quoted as in CSV."""
@@ -119,7 +119,8 @@ def quoted_rows(path: Path, *, delimiter: str = "\t") -> Iterator[TableRow]:
     Raises
     ------
     InputError
-        Not UTF-8, no header, a repeated column, broken quoting, or a row with another number of cells.
+        Not UTF-8, no header, a repeated column, broken quoting, a row with another number of cells, or one
+        that a byte-order mark begins.
     """
     where = str(path)
     # Cells that hold a base64 picture exceed csv's default of 131,072 characters.
@@ -134,6 +135,7 @@ def quoted_rows(path: Path, *, delimiter: str = "\t") -> Iterator[TableRow]:
                     header = tuple(cells)
                     _check_header(header, None, where, delimiter)
                 elif cells:
+                    _refuse_inner_mark(cells[0], f"{where}, line {line}")
                     _check_cells(cells, header, f"{where}, line {line}", "quoted")
                     yield TableRow(line, dict(zip(header, cells, strict=True)))
                 line = reader.line_num + 1
@@ -162,6 +164,11 @@ def _check_cells(cells: Sequence[str], header: Sequence[str], where: str, dialec
             got=f"{len(cells)} cells",
             todo="a quote or tab inside a cell? check the file's dialect",
         )
+
+
+def _refuse_inner_mark(first_cell: str, where: str) -> None:
+    if first_cell.startswith("\ufeff"):
+        decode_line(first_cell.encode(), where)
 
 
 def _broken_quoting(error: csv.Error, where: str) -> InputError:

@@ -17,6 +17,7 @@ from hannun.schemas.row import SCHEMAS
 from hannun.schemas.strict_json import load
 from hannun.validate.checks.card import card_of, check_counts, data_files
 from hannun.validate.checks.images import ImageChecks, check_locked
+from hannun.validate.checks.questions import Questions, check_asked, is_question
 from hannun.validate.checks.records import check_columns, check_record
 from hannun.validate.checks.rows import RowChecks, same_rows
 from hannun.validate.checks.texts import check_texts
@@ -69,8 +70,10 @@ class KnownFolder:
         lock = self._lock()
         rows_file = benchmark.rows_file
         written = list(self._rows(Place(rows_file), self._folder / rows_file))
+        records = {config.name: config.record or benchmark.record for config in benchmark.configs}
         for row in written:
             self._result.add(Part.SCHEMA, check_record(row, SCHEMAS[rows_file]))
+            self._result.add(Part.SCHEMA, check_asked(row, records))
         checks = RowChecks(split_by=benchmark.split_by, share_by=benchmark.share_by)
         self._own = own_checks(benchmark, recipe)
         if (self._folder / "README.md").exists() or any(self._folder.glob("*/*.parquet")):
@@ -95,6 +98,7 @@ class KnownFolder:
         layout = layout_of(self._folder)
         features = table_features(benchmark, layout)
         images = ImageChecks(lock)
+        questions = Questions(written)
         counts: dict[tuple[str, str], int] = {}
         tables: dict[str, dict[str, Any]] = {}
         for config, split, path in self._tables(card):
@@ -102,17 +106,20 @@ class KnownFolder:
             self._result.add(Part.SCHEMA, check_columns(place, path, features.get(config, {})))
             holds_images = layout is Layout.BY_ID and config == IMAGES
             for row in self._rows(place, path):
-                counts[config, split] = counts.get((config, split), 0) + 1
+                number = counts.get((config, split), 0)
+                counts[config, split] = number + 1
                 self._result.add(Part.SCHEMA, check_record(row, "image" if holds_images else benchmark.record))
-                self._result.add(Part.IMAGES, images.check(row))
+                self._result.add(Part.IMAGES, images.check(row, questions.image_ids(config, split, number)))
                 if not holds_images:
                     self._check_row(row, checks)
-                    tables[str(row.values.get("id"))] = {k: v for k, v in row.values.items() if k != IMAGES}
+                    values = row.values if "id" in row.values else questions.named(config, split, number, row.values)
+                    tables[str(values.get("id"))] = {k: v for k, v in values.items() if k not in ("image", IMAGES)}
         if layout is Layout.BY_ID:
             self._result.add(Part.IMAGES, images.missing(Place(benchmark.rows_file), tables))
         if isinstance(card, dict):
             self._result.add(Part.SCHEMA, check_counts(card, counts))
-        expected = (row.values for row in written if "id" in row.values)
+        instances = (row.values for row in written if "id" in row.values and not is_question(row.values))
+        expected = [*instances, *questions.expected(by_id=layout is Layout.BY_ID)]
         self._result.add(Part.ROWS, same_rows(Place(benchmark.rows_file), expected, tables))
 
     def _check_row(self, row: Row, checks: RowChecks) -> None:

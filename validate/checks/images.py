@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from hannun.builders.layout import IMAGE_IDS
 from hannun.reconstruct.compare import compare, needs_decoding
 from hannun.reconstruct.picture import PictureFacts, PictureProblem, examine
 from hannun.schemas.digest import IDENTITY, digests_of
@@ -29,7 +30,8 @@ class ImageChecks:
         self._decoded: dict[str, PictureFacts | PictureProblem] = {}
         self._alone: set[str] = set()
 
-    def check(self, row: Row) -> Iterator[Finding]:
+    def check(self, row: Row, asked: Sequence[str] | None = None) -> Iterator[Finding]:
+        """Findings about the pictures of one row; `asked` are the image ids of a question, in order."""
         cells = list(_cells(row.values))
         candidates = row.values.get("candidates")
         images = row.values.get("images")
@@ -51,11 +53,17 @@ class ImageChecks:
             else:
                 by_field = {f"images[{place}]": image_id_of(each) for place, each in enumerate(candidates)}
                 ids = [by_field.get(field) for field, _ in cells]
+        elif asked is not None and cells:
+            if len(cells) == len(asked):
+                ids = list(asked)
+            else:
+                message, expected = "not one image for each that the question names", str(len(asked))
+                yield finding("image-count", row.at("images"), message, expected=expected, found=str(len(cells)))
         for (field, cell), image_id in zip(cells, ids, strict=True):
             yield from self._check_cell(row, field, cell, image_id)
 
     def missing(self, file: Place, rows: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
-        """Findings where a row names a candidate whose picture no checked row of pictures holds.
+        """Findings where a row names an image, as a candidate or not, whose picture no checked row of pictures holds.
 
         Parameters
         ----------
@@ -63,10 +71,11 @@ class ImageChecks:
             Id -> row.
         """
         for row_id, row in rows.items():
-            candidates = row.get("candidates")
-            for image_id in map(image_id_of, candidates if isinstance(candidates, list) else ()):
+            field = "candidates" if "candidates" in row else IMAGE_IDS
+            named = row.get(field)
+            for image_id in map(image_id_of, named if isinstance(named, list) else ()):
                 if image_id not in self._alone:
-                    place = Place(file.file, row_id=row_id, field="candidates")
+                    place = Place(file.file, row_id=row_id, field=field)
                     yield finding("image-absent", place, f"the picture of {image_id} is not in the folder")
 
     def _check_cell(self, row: Row, field: str, cell: Any, image_id: str | None) -> Iterator[Finding]:
@@ -116,7 +125,7 @@ def check_locked(row: Row, lock: Mapping[str, LockEntry]) -> Iterator[Finding]:
     """Findings where a row names an image that is not in the lock."""
     source = row.values.get("source")
     described = source.get("image") if isinstance(source, Mapping) else None
-    named = {field: row.values.get(field) for field in ("candidates", "spares")}
+    named = {field: row.values.get(field) for field in ("candidates", "spares", "images")}
     named["source.image"] = None if described is None else [described]
     for field, images in named.items():
         for image_id in map(image_id_of, images if isinstance(images, list) else ()):

@@ -7,16 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from hannun.builders.features import arrow_schema
+from hannun.builders.layout import IMAGE_IDS
 from hannun.schemas.json_schema import problems
 from hannun.validate.finding import Finding, Place, finding
 from hannun.validate.reader import Row
 
 
 def check_record(row: Row, schema: str) -> Iterator[Finding]:
-    """Findings where a row breaks its schema; image cells are left to the image checks."""
-    values = dict(row.values)
+    """Findings where a row breaks its schema; image cells, and ids in their place, are left to other checks."""
+    values = {name: value for name, value in row.values.items() if name != IMAGE_IDS}
     if isinstance(values.get("images"), list):
-        values["images"] = [None] * len(values["images"])
+        # Of a question they are ids, which are text.
+        values["images"] = [each if isinstance(each, str) else None for each in values["images"]]
     if "image" in values:
         values["image"] = None
     for path, message in problems(schema, values):

@@ -97,7 +97,7 @@ def instance_view(values: Mapping[str, Any]) -> dict[str, Any]:
 def same_rows(
     file: Place, expected: Iterable[Mapping[str, Any]], rows: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[Finding]:
-    """Findings where the tables do not hold the rows of instances.jsonl.
+    """Findings where the tables do not hold the rows of the file of rows.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def same_rows(
                 yield finding(
                     "rows-differ",
                     Place(file.file, row_id=row_id, field=name),
-                    f"{name} differs between instances.jsonl and the table",
+                    f"{name} differs between {file.file} and the table",
                     expected=_short(value),
                     found=_short(rows[row_id].get(name)),
                 )
