@@ -67,8 +67,8 @@ def _embedded(folder: Path, seen: AbstractSet[str]) -> Iterator[tuple[Sequence[s
     """Image ids and pictures of every row of the tables; of questions, of the configs that show more than `seen`."""
     if not (folder / "rows.jsonl").is_file():
         for path in sorted(folder.glob("*/*.parquet")):
-            for row in _rows(path, _COLUMNS):
-                yield [each["image_id"] for each in row["candidates"]], _cells(row)
+            for values in _rows(path, _COLUMNS):
+                yield [each["image_id"] for each in values["candidates"]], _cells(values)
         return
     shown: dict[str, set[str]] = {}
     for row in PlanFolder(folder).rows():

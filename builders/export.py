@@ -74,6 +74,7 @@ PUBLISHED = {
     ),
 }
 
+_CHECKLIST = "checklist"
 _NEEDS_QUOTES = re.compile(r'[\t\r\n"]')
 
 _FEATURES = {"image": {"_type": "Image"}, IMAGES: [{"_type": "Image"}]}
@@ -120,7 +121,7 @@ def export(folder: Path, form: Format, out: Path | None = None, config: str | No
     chosen = _of_config(rows, config, folder)
     fields = _fields(published, [row.record for row in chosen if isinstance(row, Question)])
     path = _place(out, benchmark, config, form)
-    values = _values(folder, config, fields)
+    values = _values(folder, config, fields, form)
     if form == "parquet":
         _write_parquet(path, values, _features(folder / config, fields))
     elif form == "tsv":
@@ -164,11 +165,27 @@ def _fields(published: Published, records: Sequence[Mapping[str, Any]]) -> dict[
     }
 
 
-def _values(folder: Path, config: str, fields: Mapping[str, str]) -> Iterator[Values]:
+def _values(folder: Path, config: str, fields: Mapping[str, str], form: Format) -> Iterator[Values]:
     """Rows of the table, cells of pictures as the build holds them."""
     for question, cells in question_cells(folder, config):
-        held = {**question.record, "image": cells[0], IMAGES: cells}
+        held = {**question.record, "image": cells[0], IMAGES: cells, _CHECKLIST: _checklist(question.record, form)}
         yield {column: held.get(field) for column, field in fields.items()}
+
+
+def _checklist(record: Mapping[str, Any], form: Format) -> Any:
+    """The checklist as it was published, numbers and bullets with it: a list, in plain tables its text.
+
+    Where it was published as text, a list cannot hold it as it was, and holds its criteria.
+    """
+    raw = record.get(f"{_CHECKLIST}_raw")
+    if raw is None or form == "tsv":
+        return record.get(_CHECKLIST) if raw is None else raw
+    try:
+        value = json.loads(raw)
+    except ValueError:
+        return record[_CHECKLIST]
+    is_list = isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return value if is_list or value is None else record[_CHECKLIST]
 
 
 def _features(folder: Path, fields: Mapping[str, str]) -> dict[str, Any]:

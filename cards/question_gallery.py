@@ -55,7 +55,7 @@ def question_gallery(
     return render(
         "questions.html",
         **frame(benchmark, rows, entries.values()),
-        categories=list(dict.fromkeys(sorted(item["category"] for item in items))),
+        categories=sorted({item["category"] for item in items if item["category"]}),
         configs=list(dict.fromkeys(each["config"] for item in items for each in item["wordings"])),
         counts=[str(count) for count in sorted(counts)],
         items=items,

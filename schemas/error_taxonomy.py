@@ -10,7 +10,6 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from hannun.schemas.errors import InputError
 from hannun.schemas.json_schema import problems
@@ -66,8 +65,5 @@ def read_taxonomy(path: Path) -> Taxonomy:
             got=message,
             todo="correct the file",
         )
-    return _from_toml(value)
-
-
-def _from_toml(value: dict[str, Any]) -> Taxonomy:
-    return Taxonomy(**{name: tuple(each) if isinstance(each, list) else each for name, each in value.items()})
+    words = {name: tuple(value.get(name, ())) for name in ("errors", "root_causes", "severities")}
+    return Taxonomy(value["benchmark"], value["source"], **words)

@@ -38,7 +38,7 @@ def _benchmark(name: str, title: str, configs: Sequence[str]) -> Benchmark:
 
 
 HAERAE = _benchmark("haerae-vision", "HAERAE-Vision", ("original", "explicit", "paired"))
-KOFFVQA = _benchmark("koffvqa", "KOFFVQA", ("default",))
+KOFFVQA = catalogue.benchmark("koffvqa")
 
 ASKED = [
     ("2", "자연물(동식물/곤충)", "이 꽃 이름이 뭔가요?", "사진 속 분홍색 꽃의 이름은 무엇인가요?", 1),
@@ -61,7 +61,7 @@ def haerae_rows(answers: Mapping[str, str] | None = None) -> list[Question]:
             "category": category,
             "source": "지식iN",
             "checklist": CHECKLISTS[item],
-            "checklist_raw": "\n".join(CHECKLISTS[item]),
+            "checklist_raw": dumps([f"{n}. {text}" for n, text in enumerate(CHECKLISTS[item], 1)]),
             "answer": (answers or {}).get(item),
         }
         images = tuple(f"haerae-vision:{item}/{place}" for place in range(count))
@@ -96,8 +96,8 @@ def koffvqa_rows() -> list[Question]:
                 "question": f"그림 {index}에는 무엇이 보이나요?",
                 "criteria": [{"text": text, "points": points, "kind": kind} for text, points in parts],
                 "criteria_raw": raw,
-                "category": "상식 추론",
-                "main_category": "추론",
+                "category": "Commonsense Reasoning",
+                "main_category": "Reasoning",
             },
         )
         for index, (kind, raw, parts) in CRITERIA.items()
