@@ -167,7 +167,7 @@ def test_a_source_is_downloaded_once_and_must_be_the_pinned_one(
         server.answer(path, Answer(text))
         pinned = replace(VWSD.sources["vwsd-data"], digest="sha256:" + digests_of(text)["sha256"])
         for _ in range(2):
-            assert downloaded(pinned, reach).read_bytes() == text
+            assert downloaded(pinned, reach).path.read_bytes() == text
         assert server.count(path) == 1
         with pytest.raises(SourceError, match="could not be downloaded") as caught:
             downloaded(VWSD.sources["vwsd-data"], reach)
