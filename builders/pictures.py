@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -16,6 +16,8 @@ from hannun.schemas.observation import Observation
 from hannun.schemas.question import Question
 from hannun.schemas.row import Row
 
+_HELD_BYTES = 32 << 20
+
 
 class Pictures:
     """Image id -> the cell that `datasets` decodes: raw bytes and a bare file name."""
@@ -23,8 +25,20 @@ class Pictures:
     def __init__(self, store: Store, observed: Mapping[str, Observation]) -> None:
         self._store = store
         self._observed = observed
-        # Wordings of an item share their pictures and stand close together.
-        self.cell = lru_cache(maxsize=256)(self._read)
+        self._held: OrderedDict[str, dict[str, bytes | str]] = OrderedDict()
+        self._held_bytes = 0
+
+    def cell(self, image_id: str) -> Mapping[str, bytes | str]:
+        """The cell of a picture; those used last are held, since rows that stand close together share them."""
+        if image_id in self._held:
+            self._held.move_to_end(image_id)
+            return self._held[image_id]
+        cell = self._held[image_id] = self._read(image_id)
+        self._held_bytes += len(cell["bytes"])
+        while self._held_bytes > _HELD_BYTES:
+            _, dropped = self._held.popitem(last=False)
+            self._held_bytes -= len(dropped["bytes"])
+        return cell
 
     def _read(self, image_id: str) -> dict[str, bytes | str]:
         seen = self._observed[image_id]

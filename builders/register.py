@@ -22,7 +22,8 @@ def register(name: str, folder: Path) -> list[str]:
     -------
     The configs, as `load_dataset("hannun/<name>", config)` takes them.
     """
-    module = importlib.import_module(f"hannun.builders.{catalogue.benchmark(name).record}")
+    record = catalogue.benchmark(name).record
+    module = importlib.import_module(f"hannun.builders.{record.replace('-', '_')}")
     builder_class = getattr(module, name.title().replace("-", ""))
     done = []
     for config in catalogue.benchmark(name).configs:

@@ -16,6 +16,13 @@ _NAMED_AUTHORS = 3
 """Attributions under one licence that the card itself writes out."""
 
 
+_FIRST_ROW = {
+    "instances.jsonl": 'first_row = [pictures[place[each["image_id"]]]["image"] for each in rows[0]["candidates"]]',
+    "rows.jsonl": 'first_row = [pictures[place[image_id]]["image"] for image_id in rows[0]["image_ids"]]',
+}
+"""How a row's pictures are found where rows name them by id, by the name of the file of rows."""
+
+
 def card_body(
     benchmark: Benchmark,
     sizes: Mapping[str, Mapping[str, SplitSize]],
@@ -57,7 +64,7 @@ def card_body(
             "```python",
             f'pictures = load_dataset("PATH_OF_THIS_FOLDER", "{IMAGES}", split="{IMAGES_SPLIT}")',
             'place = {image_id: n for n, image_id in enumerate(pictures["image_id"])}',
-            'first_row = [pictures[place[each["image_id"]]]["image"] for each in rows[0]["candidates"]]',
+            _FIRST_ROW[benchmark.rows_file],
             "```",
         ]
     lines += [
@@ -74,6 +81,7 @@ def card_body(
         "| --- | --- |",
     ]
     lines += [f"| {source['name']} | `{source['digest']}` |" for source in recipe["sources"]]
+    lines += [f"\nFound in them: {'; '.join(recipe['notes'])}."] if recipe.get("notes") else []
     if recipe["dropped"]:
         lines += ["", "Dropped while planning:", ""]
         lines += [f"- {each['count']:,}: {each['reason']}" for each in recipe["dropped"]]

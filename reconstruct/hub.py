@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from pathlib import Path
 
 from hannun.reconstruct.source import Got
@@ -63,7 +64,12 @@ def hub_files(entry: SourceEntry, revision: str | None = None) -> Got:
         raise Failed(Outcome.UNREACHABLE, _first_line(error), todo=todo) from None
     except (HfHubHTTPError, OSError) as error:
         raise Failed(Outcome.UNREACHABLE, _first_line(error), todo="run the same command again later") from None
-    found = sorted(path for path in folder.glob(entry.files) if path.is_file())
+    # The client's patterns, in which * takes a slash too.
+    found = sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and fnmatch.fnmatch(path.relative_to(folder).as_posix(), entry.files)
+    )
     if not found:
         raise Failed(Outcome.GONE, f"{entry.repo} has no {entry.files}", todo=f"look at {page}/tree/main")
     return Got(found[0] if "*" not in entry.files else folder, folder.name)

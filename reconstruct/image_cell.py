@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -16,6 +17,21 @@ _DATA_URL = re.compile(r"data:(?P<media>[\w.+-]+/[\w.+-]+)?(?:;[\w=.+-]+)*;base6
 _STANDARD = re.compile(r"[A-Za-z0-9+/]*={0,2}")
 _URL_SAFE = re.compile(r"[A-Za-z0-9_-]*={0,2}")
 _MAGIC = {"image/png": b"\x89PNG", "image/jpeg": b"\xff\xd8", "image/gif": b"GIF8", "image/webp": b"RIFF"}
+
+
+def picture_cells(cell: Any) -> list[Any]:
+    """The cells of a column that holds several pictures a row: a list, or its JSON where a table holds text only.
+
+    A single picture is a list of one; nothing is none.
+    """
+    if isinstance(cell, str) and cell.lstrip().startswith("["):
+        try:
+            cell = json.loads(cell)
+        except (ValueError, RecursionError):
+            return [cell]
+    if isinstance(cell, list):
+        return cell
+    return [] if cell is None or cell == "" else [cell]
 
 
 def image_bytes(cell: Any) -> tuple[bytes, str | None]:

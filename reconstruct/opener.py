@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from hannun.reconstruct.archives import Archives
-from hannun.reconstruct.image_cell import image_bytes
+from hannun.reconstruct.image_cell import image_bytes, picture_cells
 from hannun.reconstruct.location import Archive, Local, Malformed, Package, Row
 from hannun.reconstruct.records import RecordReader, Records
 from hannun.reconstruct.source import Got
@@ -109,7 +109,7 @@ class Opener:
         try:
             cell = reader.cell(location.row)
             if location.index is not None:
-                cell = cell[location.index] if isinstance(cell, list) else None
+                cell = picture_cells(cell)[location.index]
         except LookupError as error:
             raise Failed(Outcome.GONE, f"{location.source}: {error}") from None
         return image_bytes(cell)

@@ -21,6 +21,10 @@ from hannun.schemas.text_file import decode_line
 
 FORMATS = (".parquet", ".tsv", ".jsonl")
 
+_READ_BYTES = 1 << 16
+_BATCH_BYTES = 1 << 20
+_BATCH_ROWS = 256
+
 
 class Records:
     """The rows of a table, from 0.
@@ -123,9 +127,16 @@ def _parquet_rows(path: Path, columns: Sequence[str] | None) -> Iterator[dict[st
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(path) as parquet:
+        # Read as it comes: the default first takes a whole row group into memory beside what is decoded of it.
+        with pq.ParquetFile(path, pre_buffer=False, buffer_size=_READ_BYTES) as parquet:
             wanted = None if columns is None else [each for each in columns if each in parquet.schema_arrow.names]
-            for batch in parquet.iter_batches(batch_size=1, columns=wanted):
+            for batch in parquet.iter_batches(batch_size=_batch_rows(parquet.metadata), columns=wanted):
                 yield from batch.to_pylist()
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"a damaged parquet file: {error}", where=str(path), todo="get the file again") from None
+
+
+def _batch_rows(metadata: Any) -> int:
+    """Rows to decode at a time: one where pictures are large, many where a row is a line of text."""
+    size = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
+    return max(1, min(_BATCH_ROWS, _BATCH_BYTES * metadata.num_rows // max(size, 1)))

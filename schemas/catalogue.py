@@ -71,7 +71,7 @@ class Benchmark:
     """One catalogue entry.
 
     `split_by` names the field whose values no two splits may share; `share_by` the field by which
-    configs share candidates, order and gold place. `needs` are this package's extras. `licences` has
+    configs share pictures, order and gold place. `needs` are this package's extras. `licences` has
     at least `text` and `images`. `members` are the benchmarks that it is made of, if it is.
     """
 

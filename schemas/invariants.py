@@ -69,7 +69,7 @@ def set_violations(
     split_by
         Field (dotted) whose values no two splits may share, such as `source.noun`.
     share_by
-        Field (dotted) by which configs share candidates, order and gold place, such as `source.item`.
+        Field (dotted) by which configs share pictures, order and gold place, such as `source.item`.
     """
     rows = list(rows)
     found = [*_repeated_ids(rows), *_contexts_used_twice(rows)]
@@ -228,7 +228,7 @@ def _unshared_candidates(groups: Mapping[Any, list[Mapping[str, Any]]], share_by
                     f"another {field}",
                     str(row.get("id")),
                 )
-                for field in ("candidates", "label", "spares", "split")
+                for field in ("candidates", "images", "label", "spares", "split")
                 if row.get(field) != first.get(field)
             ]
     return found

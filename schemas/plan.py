@@ -25,13 +25,15 @@ class Planned:
 
     Rows and images that stand in a table of records come in its order instead: fetch then reads it once.
 
-    `baselines` are Hits@1 of answers that need no picture, by name.
+    `baselines` are Hits@1 of answers that need no picture, by name; `notes` say what was found in sources of which
+    not everything is known.
     """
 
     rows: tuple[Row, ...]
     images: tuple[LockEntry, ...]
     dropped: tuple[Drop, ...]
     baselines: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -74,4 +76,5 @@ class Recipe:
                 for reason, items in sorted(by_reason.items())
             ],
             "baselines": {name: round(value, 6) for name, value in planned.baselines.items()},
+            **({"notes": list(planned.notes)} if planned.notes else {}),
         }

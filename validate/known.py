@@ -18,7 +18,7 @@ from hannun.schemas.strict_json import load
 from hannun.validate.checks.card import card_of, check_counts, data_files
 from hannun.validate.checks.images import ImageChecks, check_locked
 from hannun.validate.checks.questions import Questions, check_asked, is_question
-from hannun.validate.checks.records import check_columns, check_record
+from hannun.validate.checks.records import check_columns, check_record, nullable_fields
 from hannun.validate.checks.rows import RowChecks, same_rows
 from hannun.validate.checks.texts import check_texts
 from hannun.validate.finding import Finding, Place, Unchecked, finding
@@ -74,7 +74,8 @@ class KnownFolder:
         for row in written:
             self._result.add(Part.SCHEMA, check_record(row, SCHEMAS[rows_file]))
             self._result.add(Part.SCHEMA, check_asked(row, records))
-        checks = RowChecks(split_by=benchmark.split_by, share_by=benchmark.share_by)
+        nullable = frozenset(field for record in set(records.values()) for field in nullable_fields(record))
+        checks = RowChecks(split_by=benchmark.split_by, share_by=benchmark.share_by, nullable=nullable)
         self._own = own_checks(benchmark, recipe)
         if (self._folder / "README.md").exists() or any(self._folder.glob("*/*.parquet")):
             self._check_build(benchmark, lock, written, checks)
@@ -99,6 +100,7 @@ class KnownFolder:
         features = table_features(benchmark, layout)
         images = ImageChecks(lock)
         questions = Questions(written)
+        records = {config.name: config.record or benchmark.record for config in benchmark.configs}
         counts: dict[tuple[str, str], int] = {}
         tables: dict[str, dict[str, Any]] = {}
         for config, split, path in self._tables(card):
@@ -106,14 +108,15 @@ class KnownFolder:
             self._result.add(Part.SCHEMA, check_columns(place, path, features.get(config, {})))
             holds_images = layout is Layout.BY_ID and config == IMAGES
             for row in self._rows(place, path):
-                number = counts.get((config, split), 0)
-                counts[config, split] = number + 1
-                self._result.add(Part.SCHEMA, check_record(row, "image" if holds_images else benchmark.record))
-                self._result.add(Part.IMAGES, images.check(row, questions.image_ids(config, split, number)))
+                counts[config, split] = counts.get((config, split), 0) + 1
+                schema = "image" if holds_images else records.get(config, benchmark.record)
+                self._result.add(Part.SCHEMA, check_record(row, schema))
+                self._result.add(Part.IMAGES, images.check(row, questions.image_ids(row)))
                 if not holds_images:
-                    self._check_row(row, checks)
-                    values = row.values if "id" in row.values else questions.named(config, split, number, row.values)
+                    self._check_row(row, checks, questions.as_written(row) if questions else None)
+                    values = questions.named(row) if questions else row.values
                     tables[str(values.get("id"))] = {k: v for k, v in values.items() if k not in ("image", IMAGES)}
+        self._result.add(Part.IMAGES, images.finish(Place(LOCK)))
         if layout is Layout.BY_ID:
             self._result.add(Part.IMAGES, images.missing(Place(benchmark.rows_file), tables))
         if isinstance(card, dict):
@@ -122,8 +125,8 @@ class KnownFolder:
         expected = [*instances, *questions.expected(by_id=layout is Layout.BY_ID)]
         self._result.add(Part.ROWS, same_rows(Place(benchmark.rows_file), expected, tables))
 
-    def _check_row(self, row: Row, checks: RowChecks) -> None:
-        self._result.add(Part.ROWS, checks.check(row))
+    def _check_row(self, row: Row, checks: RowChecks, as_written: Mapping[str, Any] | None = None) -> None:
+        self._result.add(Part.ROWS, checks.check(row, as_written))
         self._result.add(Part.ROWS, check_texts(row))
         for own in self._own:
             self._result.add(Part.ROWS, own.check(row))

@@ -7,7 +7,7 @@ writes beside it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -61,8 +61,13 @@ def rows_of(place: Place, path: Path, dialect: GivenDialect = None) -> Iterator[
 
 def at_row(place: Place, number: int, values: dict[str, Any]) -> Place:
     """The place of a row, with its id where it has one."""
+    return Place(place.file, place.config, place.split, number, row_name(values))
+
+
+def row_name(values: Mapping[str, Any]) -> str | None:
+    """What a row calls itself, as text."""
     named = next((values[key] for key in ID_COLUMNS if values.get(key) is not None), None)
-    return Place(place.file, place.config, place.split, number, None if named is None else str(named))
+    return None if named is None else str(named)
 
 
 ID_COLUMNS = ("id", "index", "question_idx")

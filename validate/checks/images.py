@@ -17,6 +17,7 @@ from hannun.validate.reader import Row
 
 _COLUMNS = ("image", "images")
 _ALL = (IDENTITY, "sha1", "md5", "xxh3_128", "xxh64")
+_NAMED = 20
 
 
 class ImageChecks:
@@ -29,6 +30,7 @@ class ImageChecks:
         self._lock = lock
         self._decoded: dict[str, PictureFacts | PictureProblem] = {}
         self._alone: set[str] = set()
+        self._cut: dict[str, str] = {}
 
     def check(self, row: Row, asked: Sequence[str] | None = None) -> Iterator[Finding]:
         """Findings about the pictures of one row; `asked` are the image ids of a question, in order."""
@@ -61,6 +63,13 @@ class ImageChecks:
                 yield finding("image-count", row.at("images"), message, expected=expected, found=str(len(cells)))
         for (field, cell), image_id in zip(cells, ids, strict=True):
             yield from self._check_cell(row, field, cell, image_id)
+
+    def finish(self, file: Place) -> Iterator[Finding]:
+        """A note of how many pictures are cut and equal the lock all the same."""
+        if self._cut:
+            named = ", ".join(sorted(self._cut.values())[:_NAMED])
+            message = f"{len(self._cut):,} pictures equal the lock and cannot be decoded in full"
+            yield finding("cut-images", file, message, found=named)
 
     def missing(self, file: Place, rows: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
         """Findings where a row names an image, as a candidate or not, whose picture no checked row of pictures holds.
@@ -115,6 +124,8 @@ class ImageChecks:
                 )
         if isinstance(picture, PictureProblem):
             rule = "image-cut" if outcome is Outcome.EXACT else "image-decodes"
+            if outcome is Outcome.EXACT:
+                self._cut[digests[IDENTITY]] = image_id or "unnamed"
             expected = _named(entry.digests) if entry is not None else None
             yield finding(
                 rule, place, f"{picture.outcome.value}: {picture.note}{named}", expected=expected, found=_named(digests)

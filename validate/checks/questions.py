@@ -2,50 +2,60 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from hannun.builders.layout import IMAGE_IDS
+from hannun.builders.layout import IMAGE_IDS, IMAGES
 from hannun.schemas.instance import config_of
 from hannun.validate.checks.records import check_record
 from hannun.validate.finding import Finding
-from hannun.validate.reader import Row
+from hannun.validate.reader import Row, row_name
+
+_PICTURES = ("image", IMAGES, IMAGE_IDS)
 
 
 class Questions:
-    """The questions of rows.jsonl by config and split: a table holds their records in the same order.
+    """The questions of rows.jsonl by config, split and what their records call themselves.
 
     Rows without an id, a split, images or a record are passed over: they have findings already.
     """
 
     def __init__(self, rows: Iterable[Row]) -> None:
-        self._asked: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+        self._asked: dict[tuple[str | None, str | None, str | None], dict[str, Any]] = {}
         for row in rows:
             config = _config_of(row)
             if config is not None and isinstance(row.values.get("split"), str):
-                self._asked[config, row.values["split"]].append(row.values)
+                self._asked[config, row.values["split"], row_name(row.values["record"])] = row.values
 
-    def image_ids(self, config: str, split: str, number: int) -> list[str] | None:
-        """Image ids of the question whose record stands at that row, from 0; None where there is none."""
-        asked = self._at(config, split, number)
+    def __bool__(self) -> bool:
+        return bool(self._asked)
+
+    def image_ids(self, row: Row) -> list[str] | None:
+        """Image ids of the question whose record a table's row is; None where there is none."""
+        asked = self._of(row)
         return None if asked is None else asked["images"]
 
-    def named(self, config: str, split: str, number: int, values: Mapping[str, Any]) -> dict[str, Any]:
+    def named(self, row: Row) -> dict[str, Any]:
         """A table's row under the id of its question."""
-        asked = self._at(config, split, number)
-        return {**values, "id": asked["id"] if asked else f"{config}/{split}, row {number}"}
+        asked = self._of(row)
+        number = f"{row.place.config}/{row.place.split}, row {row.place.row}"
+        return {**row.values, "id": asked["id"] if asked else number}
+
+    def as_written(self, row: Row) -> dict[str, Any]:
+        """A table's row as rows.jsonl would have it."""
+        named = self.named(row)
+        record = {name: value for name, value in row.values.items() if name not in _PICTURES}
+        images = row.values.get(IMAGE_IDS) or self.image_ids(row)
+        return {"id": named["id"], "split": row.place.split, "images": images, "record": record}
 
     def expected(self, *, by_id: bool) -> Iterator[dict[str, Any]]:
         """What the tables must hold, as `named` gives it; image ids where rows name their pictures by them."""
-        for asked in self._asked.values():
-            for each in asked:
-                yield {**each["record"], "id": each["id"], **({IMAGE_IDS: each["images"]} if by_id else {})}
+        for each in self._asked.values():
+            yield {**each["record"], "id": each["id"], **({IMAGE_IDS: each["images"]} if by_id else {})}
 
-    def _at(self, config: str, split: str, number: int) -> dict[str, Any] | None:
-        asked = self._asked.get((config, split), [])
-        return asked[number] if number < len(asked) else None
+    def _of(self, row: Row) -> dict[str, Any] | None:
+        return self._asked.get((row.place.config, row.place.split, row.place.row_id))
 
 
 def is_question(values: Mapping[str, Any]) -> bool:

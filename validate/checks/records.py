@@ -8,7 +8,7 @@ from typing import Any
 
 from hannun.builders.features import arrow_schema
 from hannun.builders.layout import IMAGE_IDS
-from hannun.schemas.json_schema import problems
+from hannun.schemas.json_schema import merged_properties, problems
 from hannun.validate.finding import Finding, Place, finding
 from hannun.validate.reader import Row
 
@@ -23,6 +23,12 @@ def check_record(row: Row, schema: str) -> Iterator[Finding]:
         values["image"] = None
     for path, message in problems(schema, values):
         yield finding("schema", row.at(path.removeprefix("$.").removeprefix("$")), message)
+
+
+def nullable_fields(record: str) -> frozenset[str]:
+    """Fields of a record schema that may hold nothing."""
+    properties = merged_properties(record).items()
+    return frozenset(name for name, schema in properties if "null" in schema.get("type", ()))
 
 
 def check_columns(place: Place, path: Path, features: Mapping[str, Any]) -> Iterator[Finding]:

@@ -19,10 +19,13 @@ _LABELS = ("label", "gold_index")
 
 
 class RowChecks:
-    """Checks rows one by one, and at the end what they break together."""
+    """Checks rows one by one, and at the end what they break together; `nullable` fields may hold nothing."""
 
-    def __init__(self, *, split_by: str | None = None, share_by: str | None = None) -> None:
+    def __init__(
+        self, *, split_by: str | None = None, share_by: str | None = None, nullable: frozenset[str] = frozenset()
+    ) -> None:
         self._split_by = split_by
+        self._nullable = nullable
         self._share_by = share_by
         self._fields: dict[str, type] = {}
         self._columns: dict[str, tuple[str, ...]] = {}
@@ -31,13 +34,19 @@ class RowChecks:
         self._files: list[Place] = []
         self.count = 0
 
-    def check(self, row: Row) -> Iterator[Finding]:
-        """Findings about one row by itself."""
+    def check(self, row: Row, as_written: Mapping[str, Any] | None = None) -> Iterator[Finding]:
+        """Findings about one row by itself.
+
+        Parameters
+        ----------
+        as_written
+            The row as the plan's file of rows has it, where its table says less.
+        """
         self.count += 1
         if not self._files or self._files[-1].file != row.place.file:
             self._files.append(Place(row.place.file, row.place.config, row.place.split))
         yield from self._check_fields(row)
-        view = instance_view(row.values)
+        view = instance_view(row.values if as_written is None else as_written)
         self._places.setdefault(str(view.get("id")), row.place)
         for each in violations(view):
             yield _finding(each, row.place)
@@ -60,6 +69,8 @@ class RowChecks:
                 rule = "missing-required" if name in REQUIRED else "missing-field"
                 yield finding(rule, row.at(name), f"no field {name!r}", expected="as in the first row", found="absent")
         for name, value in row.values.items():
+            if value is None and name in self._nullable:
+                continue
             if value is None or value == "":
                 rule = "missing-required" if name in REQUIRED else "empty-cell"
                 yield finding(rule, row.at(name), f"{name} is {'null' if value is None else 'empty'}")
@@ -126,8 +137,12 @@ def same_rows(
 
 
 def _slim(view: Mapping[str, Any]) -> dict[str, Any]:
-    wanted = ("id", "split", "context", "target_span", "candidates", "label", "spares", "source")
-    return {name: view[name] for name in wanted if name in view}
+    wanted = ("id", "split", "context", "target_span", "candidates", "label", "spares", "source", "record")
+    slim = {name: view[name] for name in wanted if name in view}
+    images = view.get("images")
+    # Ids only: in a table the column may hold the pictures themselves.
+    named = isinstance(images, list) and all(isinstance(each, str) for each in images)
+    return {**slim, "images": images} if named else slim
 
 
 def _finding(violation: Violation, place: Place) -> Finding:

@@ -37,6 +37,7 @@ def command(
     from hannun.commands import screen
     from hannun.pipeline import PlanRequest, make_plan
     from hannun.reconstruct.transfer import Reach
+    from hannun.schemas.question import Question
     from hannun.schemas.strict_json import dumps
 
     planned, new = make_plan(PlanRequest(name, sources, options, lock, Reach(mirrors=mirrors), revision), out)
@@ -45,14 +46,15 @@ def command(
         screen.say(dumps({"folder": str(out), "new": new, **counts}))
     elif not quiet:
         console = screen.console()
-        console.print(
-            f"{counts['rows']:,} instances, {counts['images']:,} distinct images, {counts['dropped']:,} dropped"
-        )
+        what = "questions" if isinstance(planned.rows[0], Question) else "instances"
+        console.print(f"{counts['rows']:,} {what}, {counts['images']:,} distinct images, {counts['dropped']:,} dropped")
         by_reason: dict[str, list[str]] = defaultdict(list)
         for drop in planned.dropped:
             by_reason[drop.reason].append(drop.item)
         for reason, items in by_reason.items():
             more = f", and {len(items) - _NAMED:,} more in recipe.json" if len(items) > _NAMED else ""
             console.print(f"  {len(items):,} dropped, {reason}: {', '.join(items[:_NAMED])}{more}")
+        for note in planned.notes:
+            console.print(f"  {note}")
         console.print(f"{'plan' if new else 'the same plan was already'} in {out}")
     return ExitCode.COMPLETE
