@@ -139,4 +139,5 @@ def _parquet_rows(path: Path, columns: Sequence[str] | None) -> Iterator[dict[st
 def _batch_rows(metadata: Any) -> int:
     """Rows to decode at a time: one where pictures are large, many where a row is a line of text."""
     size = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
-    return max(1, min(_BATCH_ROWS, _BATCH_BYTES * metadata.num_rows // max(size, 1)))
+    rows: int = _BATCH_BYTES * metadata.num_rows // max(size, 1)
+    return max(1, min(_BATCH_ROWS, rows))

@@ -1,20 +1,28 @@
-"""Load a built KoNA in environments that hold only `datasets`, and compare every value.
+"""Load built folders in environments that hold only `datasets`, and compare every value and every byte.
 
     python tests/versions.py WORK_FOLDER
 
-Makes one environment for each version, in WORK_FOLDER; needs the package registry, as installing does.
-Also loads by name with the Hub offline, and as a script where `datasets` still runs scripts.
+KoNA in both layouts, and HAERAE-Vision and KOFFVQA from made-up tables in the publishers' layout. Makes one
+environment for each version, in WORK_FOLDER; needs the package registry, as installing does. Also loads by
+name with the Hub offline, and as a script where `datasets` still runs scripts.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
 import venv
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+from haerae_source import upstream_rows, write_parquet
+from test_koffvqa import table, tsv
 
 VERSIONS = ("2.21.0", "3.6.0", "4.0.0", "newest")
 SCRIPT_VERSION = "3.6.0"
@@ -27,51 +35,84 @@ from datasets import Image, load_dataset
 
 path, config, split, *more = json.loads(sys.argv[1])
 rows = load_dataset(path, config, split=split, **(more[0] if more else {}))
-first = rows[0]["images"][0]
-first.load()
+first = rows[0].get("image") or next(iter(rows[0].get("images", ())), None)
+if first is not None:
+    first.load()
 values = [row for table in rows.with_format("arrow") for row in table.to_pylist()]
 for row in values:
-    row["images"] = [[image["path"], hashlib.sha256(image["bytes"]).hexdigest()] for image in row["images"]]
+    for column in {"image", "images"} & set(row):
+        cells = row[column] if column == "images" else [row[column]]
+        row[column] = [[cell["path"], hashlib.sha256(cell["bytes"]).hexdigest()] for cell in cells]
 digest = hashlib.sha256(json.dumps(values, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
-print(json.dumps({"version": datasets.__version__, "rows": len(values), "digest": digest, "first": list(first.size)}))
+print(json.dumps({"version": datasets.__version__, "rows": len(values), "digest": digest}))
 """
 
 
 def main(work: Path) -> int:
     work.mkdir(parents=True, exist_ok=True)
-    folder = work / "kona"
     environment = {**os.environ, "HF_HOME": str((work / "hf").resolve()), "HF_HUB_DISABLE_TELEMETRY": "1"}
-    hannun = Path(sys.executable).with_name("hannun")
-    subprocess.run([hannun, "build", "kona", "--out", folder, "--quiet"], check=True, env=environment)
-    recipe_splits = [(c.name, s) for c in _configs() for s in c.splits]
-    answers: dict[tuple[str, str], set[str]] = {}
+    folders = _built(work, environment)
+    # What is in the tables, read without `datasets`; tests compare that with what was put in.
+    answers = {key: {_digest(key[0], *key[1:])} for folder in folders for key in _splits(folder)}
     for version in VERSIONS:
         python = _environment(work / f"datasets-{version}", version)
         own = {**environment, "HF_HOME": str((work / f"hf-{version}").resolve())}
-        for config, split in recipe_splits:
+        for (folder, config, split), digests in answers.items():
             got = _load(python, [str(folder.resolve()), config, split], own, work)
-            answers.setdefault((config, split), set()).add(got["digest"])
-            print(f"datasets {got['version']:<8} {config:<12} {split:<11} {got['rows']:>4} rows  {got['digest'][:16]}")
+            digests.add(got["digest"])
+            named = f"{folder.name:<13} {config:<12} {split:<11} {got['rows']:>4} rows"
+            print(f"datasets {got['version']:<8} {named}  {got['digest'][:16]}")
+        kona = folders[0], "original", "test"
         if version == "newest":
-            named = _by_name(python, work, environment)
-            answers["original", "test"].add(named["digest"])
-            print(f"datasets {named['version']:<8} by name, offline, from an empty folder  {named['digest'][:16]}")
+            found = _by_name(python, work, environment)
+            answers[kona].add(found["digest"])
+            print(f"datasets {found['version']:<8} by name, offline, from an empty folder  {found['digest'][:16]}")
         if version == SCRIPT_VERSION:
-            scripted = _as_script(python, folder, own, work)
-            answers["original", "test"].add(scripted["digest"])
+            scripted = _as_script(python, folders[0], own, work)
+            answers[kona].add(scripted["digest"])
             print(f"datasets {scripted['version']:<8} as a script  {scripted['digest'][:16]}")
     different = [key for key, digests in answers.items() if len(digests) != 1]
-    for config, split in different:
-        print(f"DIFFERENT: {config} {split}")
+    for folder, config, split in different:
+        print(f"DIFFERENT: {folder.name} {config} {split}")
     print("every version gives equal rows" if not different else f"{len(different)} differ")
     return 1 if different else 0
 
 
-def _configs() -> tuple:
-    from hannun.schemas import catalogue
+def _built(work: Path, environment: dict[str, str]) -> list[Path]:
+    """The folders to load; KoNA is the first."""
+    sources = work / "sources"
+    shutil.rmtree(sources, ignore_errors=True)
+    write_parquet(sources / "haerae", upstream_rows(165))
+    (sources / "KOFFVQA.tsv").write_text(tsv(table()[0]), encoding="utf-8")
+    made = {
+        "kona": ["kona"],
+        "kona-by-id": ["kona", "--layout", "by-id"],
+        "haerae-vision": ["haerae-vision", "--source", f"haerae-vision={sources / 'haerae'}"],
+        "koffvqa": ["koffvqa", "--source", f"koffvqa={sources / 'KOFFVQA.tsv'}"],
+    }
+    hannun = Path(sys.executable).with_name("hannun")
+    for name, arguments in made.items():
+        command = [hannun, "build", *arguments, "--out", work / name, "--quiet"]
+        subprocess.run(command, check=True, env=environment)
+    return [work / name for name in made]
 
-    # What a build with the default options holds.
-    return tuple(c for c in catalogue.benchmark("kona").configs if c.options["images"] == "twemoji")
+
+def _splits(folder: Path) -> list[tuple[Path, str, str]]:
+    files = sorted(folder.glob("*/*.parquet"))
+    return list(dict.fromkeys((folder, path.parent.name, path.name.partition("-")[0]) for path in files))
+
+
+def _digest(folder: Path, config: str, split: str) -> str:
+    rows = [row for path in sorted((folder / config).glob(f"{split}-*")) for row in _rows(path)]
+    return hashlib.sha256(json.dumps(rows, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    for row in pq.read_table(path).to_pylist():
+        for column in {"image", "images"} & set(row):
+            cells = row[column] if column == "images" else [row[column]]
+            row[column] = [[cell["path"], hashlib.sha256(cell["bytes"]).hexdigest()] for cell in cells]
+        yield row
 
 
 def _environment(folder: Path, version: str) -> Path:
