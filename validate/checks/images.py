@@ -55,7 +55,7 @@ class ImageChecks:
             else:
                 by_field = {f"images[{place}]": image_id_of(each) for place, each in enumerate(candidates)}
                 ids = [by_field.get(field) for field, _ in cells]
-        elif asked is not None and cells:
+        elif asked is not None and (cells or isinstance(images, list)):
             if len(cells) == len(asked):
                 ids = list(asked)
             else:
