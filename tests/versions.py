@@ -82,7 +82,7 @@ def _built(work: Path, environment: dict[str, str]) -> list[Path]:
     """The folders to load; KoNA is the first."""
     sources = work / "sources"
     shutil.rmtree(sources, ignore_errors=True)
-    write_parquet(sources / "haerae", upstream_rows(165))
+    write_parquet(sources / "haerae", upstream_rows(653))
     (sources / "KOFFVQA.tsv").write_text(tsv(table()[0]), encoding="utf-8")
     made = {
         "kona": ["kona"],
