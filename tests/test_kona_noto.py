@@ -19,12 +19,13 @@ from hannun.reconstruct.store import Store
 from hannun.reconstruct.transfer import Limits, Reach
 from hannun.schemas import catalogue
 from hannun.schemas.digest import digests_of
-from hannun.schemas.errors import InputError
+from hannun.schemas.errors import InputError, MissingImagesError
 from hannun.schemas.outcome import Outcome
 from loopback import Answer, Server, serving
 from pictures import png
 
 from hannun import pipeline
+from hannun.build import build
 
 KONA = catalogue.benchmark("kona")
 NOTO = completed_options(recipe_module("kona"), {"images": "noto"})
@@ -119,7 +120,7 @@ def test_the_published_pictures_come_exact(server: Server, tmp_path: Path, monke
     counts = Counter(state.outcomes)
     assert counts[Outcome.EXACT] == 615
     assert sum(counts.values()) == 628
-    built = pipeline.build(state, Store(tmp_path / "store"), tmp_path / "built")
+    built = build(state, Store(tmp_path / "store"), tmp_path / "built")
     assert set(built.rows) == {"original-noto", "explicit-noto", "neutralized-noto"}
     lacking = {e.image_id for e, o in zip(state.lock, state.outcomes, strict=True) if o is not Outcome.EXACT}
     whole = [row for row in state.rows if not lacking & {c.image_id for c in row.candidates}]
@@ -170,8 +171,8 @@ def test_own_pictures_come_exact_and_another_picture_is_told(
         state = fetched(folder, own_tables(folder, server, damaged=damaged), server)
         assert set(state.outcomes) == outcomes
     # The gold is another picture than the locked one: no row can be built.
-    with pytest.raises(pipeline.MissingImagesError):
-        pipeline.build(state, Store(folder / "store"), folder / "built")
+    with pytest.raises(MissingImagesError):
+        build(state, Store(folder / "store"), folder / "built")
 
 
 def test_a_style_without_a_picture_and_an_unknown_style_are_explained() -> None:

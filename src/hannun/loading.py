@@ -63,6 +63,7 @@ def _is_whole(folder: Path) -> bool:
 
 def _build(name: str, options: dict[str, str], folder: Path) -> None:
     from hannun import pipeline
+    from hannun.build import build
     from hannun.reconstruct.plan_folder import PlanFolder
     from hannun.reconstruct.resolve import Policy
     from hannun.reconstruct.settings import Settings
@@ -75,4 +76,4 @@ def _build(name: str, options: dict[str, str], folder: Path) -> None:
         pass
     # Whoever loads a benchmark by name expects all of it.
     state = pipeline.state_of(PlanFolder.at(folder), store, Policy(on_missing="fail"), fast=True)
-    pipeline.build(state, store, folder)
+    build(state, store, folder)

@@ -1,4 +1,4 @@
-"""The pipeline: plan, fetch, verify, resolve, build. Each step takes what the one before wrote."""
+"""The pipeline: plan, fetch, verify, report. Each step takes what the one before wrote; `build` takes it on."""
 
 from __future__ import annotations
 
@@ -9,10 +9,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from hannun.builders.folder import README, front_matter, readme, staged, write_splits
-from hannun.builders.layout import IMAGES, IMAGES_SPLIT, Layout, table_features
-from hannun.builders.pictures import Pictures, image_record, project
-from hannun.cards.card import card_body
 from hannun.licences import ask_licences, with_published
 from hannun.reconstruct import commons
 from hannun.reconstruct.download import download, downloaded
@@ -20,11 +16,11 @@ from hannun.reconstruct.fetch import fetch
 from hannun.reconstruct.journal import Journal
 from hannun.reconstruct.ledger import Ledger
 from hannun.reconstruct.placeholder import placeholders
-from hannun.reconstruct.plan_folder import LOCK, OBSERVED, RECIPE, PlanFolder, read_lock, write_plan
+from hannun.reconstruct.plan_folder import OBSERVED, PlanFolder, read_lock, write_plan
 from hannun.reconstruct.recipes import completed_options, recipe_module
 from hannun.reconstruct.recorder import Recorder
 from hannun.reconstruct.report import make_report, markdown
-from hannun.reconstruct.resolve import Policy, Resolution, resolve
+from hannun.reconstruct.resolve import Policy, resolve
 from hannun.reconstruct.settings import Settings
 from hannun.reconstruct.source import open_sources
 from hannun.reconstruct.store import Store
@@ -32,8 +28,7 @@ from hannun.reconstruct.survey import Shard, Survey, survey
 from hannun.reconstruct.transfer import Reach
 from hannun.reconstruct.verify import Verified, completed, present_images, verify
 from hannun.schemas import catalogue
-from hannun.schemas.errors import HannunError, IncompleteError, InputError, MissingImagesError
-from hannun.schemas.instance import config_of
+from hannun.schemas.errors import HannunError, InputError
 from hannun.schemas.instant import now
 from hannun.schemas.invariants import set_violations, violations
 from hannun.schemas.lock import LockEntry, filled, merged
@@ -41,12 +36,11 @@ from hannun.schemas.observation import Observation, best_observation, by_image
 from hannun.schemas.outcome import Again, Outcome, best, is_accepted
 from hannun.schemas.plan import Planned, Recipe
 from hannun.schemas.row import Row
-from hannun.schemas.strict_json import dump_lines, dumps
+from hannun.schemas.strict_json import dumps
 from hannun.schemas.text_file import write_whole
 from hannun.schemas.version import version
 
 PLAN = "plan"
-SUBSTITUTIONS = "substitutions.jsonl"
 
 
 @dataclass(frozen=True)
@@ -118,15 +112,6 @@ class State:
             for entry in self.lock
             if entry.image_id not in seen or seen[entry.image_id].outcome.again in (Again.YES, Again.LATER)
         )
-
-
-@dataclass(frozen=True)
-class Build:
-    """What was built: config -> split -> rows."""
-
-    folder: Path
-    rows: dict[str, dict[str, int]]
-    resolution: Resolution
 
 
 def make_plan(request: PlanRequest, out: Path) -> tuple[Planned, bool]:
@@ -280,60 +265,6 @@ def complete_lock(state: State, store: Store, *, replace: Iterable[str] = ()) ->
     ]
 
 
-def build(state: State, store: Store, out: Path, layout: Layout = Layout.EMBEDDED) -> Build:
-    """Write the folder that load_dataset reads.
-
-    Raises
-    ------
-    MissingImagesError
-        Images are missing and the policy is to fail, or nothing at all can be built.
-    IncompleteError
-        The same, and running again may bring them.
-    """
-    resolution = resolve(state.rows, state.seen, state.policy)
-    if resolution.dropped and (state.policy.on_missing == "fail" or not resolution.rows):
-        first = resolution.dropped[0]
-        missing = IncompleteError if state.may_still_come else MissingImagesError
-        raise missing(
-            f"{len(resolution.dropped):,} of {len(state.rows):,} rows lack images; nothing was built",
-            where=first.id,
-            got=first.reason,
-            todo="run fetch again, or see `sage-reconstruct report DIR`",
-        )
-    pictures = Pictures(store, state.seen)
-    lock, changed_bytes = _built_lock(state, resolution, store)
-    features = table_features(state.benchmark, layout)
-    splits = {config.name: config.splits for config in state.benchmark.configs}
-    if layout is Layout.BY_ID:
-        splits[IMAGES] = (IMAGES_SPLIT,)
-
-    def records(config: str, split: str) -> Iterator[Mapping[str, Any]]:
-        if config == IMAGES:
-            for entry in lock:
-                if entry.image_id in state.seen and state.accepts(state.seen[entry.image_id]):
-                    yield image_record(entry, pictures)
-        for row in resolution.rows:
-            if config_of(row.id) == config and row.split == split:
-                yield project(row, pictures, features[config])
-
-    with staged(out) as staging:
-        sizes = write_splits(staging, splits, features, records)
-        (staging / RECIPE).write_text(dumps(state.recipe) + "\n", encoding="utf-8")
-        (staging / state.benchmark.rows_file).write_text(
-            dump_lines(row.to_json() for row in resolution.rows), encoding="utf-8"
-        )
-        (staging / LOCK).write_text(dump_lines(entry.to_json() for entry in lock), encoding="utf-8")
-        (staging / SUBSTITUTIONS).write_text(
-            dump_lines([*(each.to_json() for each in resolution.substitutions), *changed_bytes]), encoding="utf-8"
-        )
-        body = card_body(state.benchmark, sizes, state.recipe, lock)
-        (staging / README).write_text(
-            readme(front_matter(state.benchmark, features, sizes, lock), body), encoding="utf-8"
-        )
-    rows = {config: {split: size.rows for split, size in splits.items()} for config, splits in sizes.items()}
-    return Build(out, rows, resolution)
-
-
 def _recorded(plan: PlanFolder, seen: Survey, run: FetchRun, store: Store, settings: Settings) -> Iterator[Observation]:
     # Only images on their way are remembered; those that came are counted and forgotten.
     on_their_way: dict[str, tuple[str, Outcome]] = {}
@@ -378,40 +309,3 @@ def _refuse_broken(benchmark: catalogue.Benchmark, planned: Planned) -> None:
             got=first.found,
             todo="correct the sources; nothing was written",
         )
-
-
-def _built_lock(state: State, resolution: Resolution, store: Store) -> tuple[list[LockEntry], list[dict[str, Any]]]:
-    """The lock of what is really built, and where its bytes are not the planned ones."""
-    accepted = frozenset({Outcome.EXACT, Outcome.UNVERIFIED}) | state.policy.accept
-    used = {image_id for row in resolution.rows for image_id in row.shown}
-    described = {row.described for row in resolution.rows} - used
-    entries = []
-    changed = []
-    for entry in state.lock:
-        if entry.image_id not in used | described:
-            continue
-        seen = state.seen.get(entry.image_id)
-        if seen is None or not state.accepts(seen):
-            # A described picture need not be there.
-            entries.append(entry)
-            continue
-        other = seen.outcome not in (Outcome.EXACT, Outcome.UNVERIFIED)
-        entries.append(
-            completed(entry, state.observed[entry.image_id], store, accepted=accepted)
-            if not other
-            else filled(
-                LockEntry(entry.image_id, entry.locations, licence=entry.licence, attribution=entry.attribution),
-                seen.to_json(),
-            )
-        )
-        if other:
-            changed.append(
-                {
-                    "what": "bytes",
-                    "image_id": entry.image_id,
-                    "outcome": seen.outcome.value,
-                    "planned": dict(entry.digests),
-                    "built": dict(seen.digests),
-                }
-            )
-    return entries, changed

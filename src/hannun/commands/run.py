@@ -51,6 +51,7 @@ def run(
 ) -> ExitCode:
     """Plan into DIR/plan, fetch, and build DIR."""
     from hannun import pipeline
+    from hannun.build import build
     from hannun.builders.folder import check_place
     from hannun.builders.layout import Layout
     from hannun.commands import screen
@@ -65,7 +66,7 @@ def run(
     licences = pipeline.fetch_licences(plan, store, settings.reach)
     state = pipeline.state_of(plan, store, policy, fast=settings.fast)
     pipeline.write_report(plan, pipeline.report_of(state))
-    built = pipeline.build(state, store, out, Layout(layout))
+    built = build(state, store, out, Layout(layout))
     missing = len(state.lock) - state.accepted
     if as_json:
         screen.say(
