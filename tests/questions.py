@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hannun.builders.folder import README, readme, write_splits
 from hannun.schemas import catalogue
-from hannun.schemas.catalogue import Benchmark, Config
 from hannun.schemas.digest import digests_of
 from hannun.schemas.instance import config_of
 from hannun.schemas.lock import LockEntry
@@ -22,23 +20,7 @@ TEXT = {"dtype": "string", "_type": "Value"}
 IMAGE = {"_type": "Image"}
 
 
-def _benchmark(name: str, title: str, configs: Sequence[str]) -> Benchmark:
-    """An entry like the catalogue's, with what pages and exports look at."""
-    return replace(
-        catalogue.benchmark("kona"),
-        name=name,
-        title=title,
-        summary=f"{title} as tests make it.",
-        configs=tuple(Config(each, ("test",), each) for each in configs),
-        record=name,
-        rows_file="rows.jsonl",
-        split_by=None,
-        share_by=None,
-    )
-
-
-HAERAE = _benchmark("haerae-vision", "HAERAE-Vision", ("original", "explicit", "paired"))
-KOFFVQA = catalogue.benchmark("koffvqa")
+HAERAE = catalogue.benchmark("haerae-vision")
 
 ASKED = [
     ("2", "자연물(동식물/곤충)", "이 꽃 이름이 뭔가요?", "사진 속 분홍색 꽃의 이름은 무엇인가요?", 1),

@@ -19,7 +19,7 @@ from hannun.builders.export import FORMATS, PUBLISHED, Format, export
 from hannun.reconstruct.records import Records
 from hannun.schemas.errors import InputError
 from hannun.schemas.question import Question
-from hannun.schemas.strict_json import loads
+from hannun.schemas.strict_json import dump_lines, dumps, loads
 from pictures import jpeg
 from questions import build, haerae_rows, koffvqa_rows, lines, pictures_of
 
@@ -139,15 +139,23 @@ def test_lines_and_tables_hold_lists_and_pictures_as_text(haerae: Path, tmp_path
     assert (tmp_path / "haerae-vision-original.jsonl").is_file()
 
 
+def planner(run: Callable[..., Any], benchmark: str, folder: Path) -> Callable[[Path, str], bytes]:
+    """Plans a benchmark from a source into a folder of that name; the bytes of its rows."""
+
+    def planned(source: Path, name: str) -> bytes:
+        out = folder / name
+        done = run("sage-reconstruct", "plan", benchmark, "--source", f"{benchmark}={source}", "--out", out)
+        assert done.returncode == 0, done.stderr
+        return (out / "rows.jsonl").read_bytes()
+
+    return planned
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_plan_from_an_export_has_the_same_records(
     run: Callable[..., Any], koffvqa: Path, tmp_path: Path, form: Format
 ) -> None:
-    def planned(source: Path, name: str) -> bytes:
-        done = run("sage-reconstruct", "plan", "koffvqa", "--source", f"koffvqa={source}", "--out", tmp_path / name)
-        assert done.returncode == 0, done.stderr
-        return (tmp_path / name / "rows.jsonl").read_bytes()
-
+    planned = planner(run, "koffvqa", tmp_path)
     # What the recipe makes of upstream's own table, built and exported, gives the same rows and bytes.
     upstream = export(koffvqa, "tsv", tmp_path / "upstream.tsv")
     done = run(
@@ -160,6 +168,48 @@ def test_a_plan_from_an_export_has_the_same_records(
     assert locks[0] == locks[1]
     if form == "tsv":
         assert exported.read_bytes() == upstream.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("published", "exact"),
+    [
+        (lambda items: [f"{place}. {item}" for place, item in enumerate(items, 1)], FORMATS),
+        (dumps, FORMATS),
+        (lambda items: None, FORMATS),
+        # A list cannot hold a text as it was.
+        (lambda items: "\n".join(f"{place}) {item}" for place, item in enumerate(items, 1)), ("tsv",)),
+    ],
+)
+def test_checklists_come_back_as_they_were_published(
+    run: Callable[..., Any], tmp_path: Path, published: Callable[[list[str]], Any], exact: tuple[Format, ...]
+) -> None:
+    planned = planner(run, "haerae-vision", tmp_path)
+    paired = [row for row in haerae_rows() if "/paired/" in row.id]
+    pictures = pictures_of(paired)
+    upstream = tmp_path / "upstream.jsonl"
+    texts = [
+        {
+            **{name: value for name, value in row.record.items() if name != "checklist_raw"},
+            "checklist": published(row.record["checklist"]),
+            "images": [base64.b64encode(pictures[each]).decode() for each in row.images],
+        }
+        for row in paired
+    ]
+    upstream.write_text(dump_lines(texts), "utf-8")
+    first = planned(upstream, "first")
+    source = f"haerae-vision={upstream}"
+    done = run("hannun", "build", "haerae-vision", "--source", source, "--out", tmp_path / "built", "--no-register")
+    assert done.returncode == 0, done.stderr
+    for form in FORMATS:
+        again = planned(export(tmp_path / "built", form, tmp_path / f"again.{form}"), form)
+        assert (again == first) == (form in exact)
+        assert without_raw(again) == without_raw(first)
+
+
+def without_raw(rows: bytes) -> list[dict[str, Any]]:
+    """Records as JSON but for the checklist's text."""
+    records = [json.loads(line)["record"] for line in rows.splitlines()]
+    return [{name: value for name, value in record.items() if name != "checklist_raw"} for record in records]
 
 
 def test_instances_are_lines_and_their_folder_is_the_parquet(built_once: Path, tmp_path: Path) -> None:

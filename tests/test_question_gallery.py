@@ -14,18 +14,11 @@ from gallery_page import CONTRAST, Page
 from hannun.builders.built import built_pictures
 from hannun.cards.question_gallery import ShownPicture, question_gallery
 from hannun.cards.thumbnail import remains, thumbnail
-from hannun.schemas import catalogue
 from hannun.schemas.errors import InputError
 from pictures import jpeg
 from questions import CHECKLISTS, HAERAE, build, haerae_rows, koffvqa_rows, lock_of, pictures_of
 
 HOSTILE = "</style><script>alert('1')</script>\"'&{{ 7 * 7 }}<img src=x onerror=alert(2)>"
-
-
-@pytest.fixture(autouse=True)
-def _catalogue_of_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    known, own = catalogue.benchmark, {HAERAE.name: HAERAE}
-    monkeypatch.setattr(catalogue, "benchmark", lambda name: own.get(name) or known(name))
 
 
 def cut(data: bytes) -> bytes:
