@@ -33,6 +33,7 @@ format: $(BIN)/hannun  ## Format the code
 bench: $(BIN)/hannun  ## Measure against peers (see benchmarks/)
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/fetch.py
+	$(BIN)/python benchmarks/plan.py
 
 clean:  ## Remove what the targets made
 	rm -rf $(VENV) .check-venv build dist $(DEMO) *.egg-info
