@@ -83,6 +83,8 @@ class Run:
                 yield from self._take_decoded()
         except KeyboardInterrupt:
             # What has come whole is recorded before the run stops.
+            for ask, reply in self._web.wait(0.0):
+                yield from self._replied(ask.job, reply)
             self._decoders.shutdown()
             yield from self._take_decoded()
             raise

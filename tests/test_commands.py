@@ -178,7 +178,7 @@ def test_ctrl_c_stops_with_130_and_what_is_done_is_kept(plan, run) -> None:
         stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     end = time.monotonic() + 30
-    while plan.count("/b") == 0 and time.monotonic() < end:
+    while not (plan.count("/b") and list(plan.store.glob("*/*.png"))) and time.monotonic() < end:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
