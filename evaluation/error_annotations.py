@@ -58,8 +58,8 @@ class ErrorAnnotation:
         return self.benchmark, self.config, self.item, self.model, self.annotator
 
 
-def read_error_annotations(path: Path, given: Taxonomy | None = None) -> list[ErrorAnnotation]:
-    """The annotations of a .jsonl, .csv or .tsv file, in its order.
+def read_error_annotations(*paths: Path, given: Taxonomy | None = None) -> list[ErrorAnnotation]:
+    """The annotations of .jsonl, .csv or .tsv files, in their order.
 
     Parameters
     ----------
@@ -73,19 +73,21 @@ def read_error_annotations(path: Path, given: Taxonomy | None = None) -> list[Er
         taxonomy does not have, or an answer judged twice by one annotator.
     """
     annotations: list[ErrorAnnotation] = []
-    first: dict[tuple[str | None, ...], int] = {}
-    for line, value in _records(path):
-        where = f"{path}, line {line}"
-        annotation = _annotation(value, where, given)
-        before = first.setdefault(annotation.judged, line)
-        if before != line:
-            raise InputError(
-                "an answer is judged twice by one annotator",
-                where=where,
-                got=f"{annotation.item}, {annotation.model}, as in line {before}",
-                todo="remove one, or name the annotators",
-            )
-        annotations.append(annotation)
+    first: dict[tuple[str | None, ...], str] = {}
+    for path in paths:
+        for line, value in _records(path):
+            where = f"{path}, line {line}"
+            annotation = _annotation(value, where, given)
+            before = first.get(annotation.judged)
+            if before is not None:
+                raise InputError(
+                    "an answer is judged twice by one annotator",
+                    where=where,
+                    got=f"{annotation.item}, {annotation.model}, as in {before}",
+                    todo="remove one, or name the annotators",
+                )
+            first[annotation.judged] = where
+            annotations.append(annotation)
     return annotations
 
 

@@ -109,14 +109,14 @@ def test_a_given_taxonomy_is_held_to(tmp_path: Path) -> None:
     path.write_text('benchmark = "sage"\nsource = "mine"\nerrors = ["새 낱말", "b"]\nseverities = ["low"]\n', "utf-8")
     given = read_taxonomy(path)
     assert given == Taxonomy("sage", "mine", ("새 낱말", "b"), (), ("low",))
-    [read] = read_error_annotations(write(tmp_path / "a.jsonl", [{**SAGE, "severity": "low"}]), given)
+    [read] = read_error_annotations(write(tmp_path / "a.jsonl", [{**SAGE, "severity": "low"}]), given=given)
     assert read.vocabulary is Vocabulary.GIVEN
     for change, says in (({}, "no severity"), ({"severity": "low", "root_cause": "x"}, "root_cause")):
         with pytest.raises(InputError, match=says) as caught:
-            read_error_annotations(write(tmp_path / "a.jsonl", [{**SAGE, **change}]), given)
+            read_error_annotations(write(tmp_path / "a.jsonl", [{**SAGE, **change}]), given=given)
         assert "mine" in str(caught.value.todo)
     # It is of one benchmark only.
-    [other] = read_error_annotations(write(tmp_path / "a.jsonl", [HAERAE]), given)
+    [other] = read_error_annotations(write(tmp_path / "a.jsonl", [HAERAE]), given=given)
     assert other.vocabulary is Vocabulary.PUBLISHED
 
 

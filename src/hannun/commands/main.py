@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import errno
-import importlib
 import io
 import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import click
 
+from hannun.commands.lazy_group import LazyGroup
 from hannun.schemas.errors import ExitCode, HannunError
 
 _HANNUN = {
@@ -21,6 +20,7 @@ _HANNUN = {
     "validate": ("validate", "Check a data set: is it right?"),
     "gallery": ("gallery", "One page of every instance or question and its pictures."),
     "export": ("export", "For others: the published table, JSON lines, or forms for annotators."),
+    "eval": ("eval", "Scores that can be trusted."),
     "agreement": ("agreement", "Read annotators' forms: agreement with the gold and each other."),
 }
 _RECONSTRUCT = {
@@ -33,28 +33,6 @@ _RECONSTRUCT = {
     "gallery": ("gallery", "One page of every instance or question and its pictures."),
     "run": ("run", "All of it, then the folder that load_dataset reads."),
 }
-
-
-class LazyGroup(click.Group):
-    """Verbs by name, imported when called, so that `--help` stays light."""
-
-    def __init__(self, verbs: Mapping[str, tuple[str, str]], **arguments: Any) -> None:
-        super().__init__(**arguments)
-        self._verbs = verbs
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        return list(self._verbs)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
-        if name not in self._verbs:
-            return None
-        module = importlib.import_module(f"hannun.commands.{self._verbs[name][0]}")
-        command: click.Command = module.command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in self._verbs.items()])
 
 
 def hannun() -> None:
