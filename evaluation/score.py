@@ -83,6 +83,8 @@ class Figure:
         The published rule's value, over the rows that the files hold, as the published script would print it.
     low, high
         Bounds: what is not scored as nothing and as everything, ties against and for the model.
+    most
+        What a perfect model gets: 1, or 100 where the published figure is in hundredths.
     interval
         95 % bootstrap interval of `value` over rows, or None.
     se
@@ -100,6 +102,7 @@ class Figure:
     published: float | None
     low: float
     high: float
+    most: float = 1.0
     interval: tuple[float, float] | None = None
     se: float | None = None
 
