@@ -39,7 +39,10 @@ def score_page(document: Mapping[str, Any], title: str) -> str:
         models=[(model, tones[model]) for model in models],
         headline=[_bar(each, tones) for each in figures if each["group"] == _OVERALL],
         charts=[*_charts(figures, tones)],
-        comparisons=[*_forests(document["comparisons"])],
+        comparisons=[*_forests([each for each in document["comparisons"] if each["difference"] is not None])],
+        correlations=[
+            {**each, "p_text": _p_text(each["p"])} for each in document["comparisons"] if each["difference"] is None
+        ],
         results=document["published_results"],
         rows=len(document["rows"]),
         differences=document["differences"],

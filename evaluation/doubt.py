@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Flag(StrEnum):
-    """What is to be said of a judge's text, or of an answer."""
+    """What is to be said of a judge's text, of an answer, or of a ranking."""
 
     NO_SCORE = "no-score"
     JUDGE_ERROR = "judge-error"
@@ -25,6 +25,7 @@ class Flag(StrEnum):
     NOT_KOREAN = "not Korean"
     EMPTY_ANSWER = "empty answer"
     LANGUAGE_IN_DOUBT = "language in doubt"
+    TIE = "tie"
 
 
 @dataclass(frozen=True)

@@ -111,14 +111,15 @@ class Figure:
 class Comparison:
     """A paired comparison: of two models, two configs, or two wordings.
 
-    `test` names what `p` is of: `McNemar (exact)` or `paired t-test`. `statistic` is None where the test has none.
+    `difference` is second less first, None for a correlation. `test` names what `statistic` and `p` are of:
+    `McNemar (exact)`, `paired t-test` or `Kendall tau-b`; either is None where it is not defined, and `note` says why.
     """
 
     measure: str
     first: str
     second: str
     pairs: int
-    difference: float
+    difference: float | None
     test: str
     statistic: float | None
     p: float | None

@@ -122,7 +122,7 @@ def _of_sentence(sentence: str, *, may_be_cut: bool, is_last: bool) -> int | Dou
     # What is left of `10점 만점에 8점`, or of `10점 만점에 10점`, when the text was cut.
     if may_be_cut and re.search(r"(?<!\d)1\s*$" if maxima else r"(?<!\d)10\s*점?\s*$", rest):
         return Doubt(Flag.CUT_OFF, sentence.strip(" :"))
-    return _whole(number)
+    return whole_score(number)
 
 
 def _scores(text: str) -> list[str]:
@@ -151,7 +151,8 @@ def _without_number(text: str, has_maximum: bool, *, is_last: bool) -> Doubt | N
     return Doubt(Flag.NO_SCORE) if has_maximum else None
 
 
-def _whole(number: str) -> int | Doubt:
+def whole_score(number: str) -> int | Doubt:
+    """A number as a score: an integer from 0 to 10, or what is wrong with it."""
     value = _integer(number)
     if value is None:
         return Doubt(Flag.NOT_AN_INTEGER, number)
