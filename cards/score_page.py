@@ -45,6 +45,7 @@ def score_page(document: Mapping[str, Any], title: str) -> str:
         ],
         results=document["published_results"],
         rows=len(document["rows"]),
+        has_published=any(each["published"] is not None for each in figures),
         differences=document["differences"],
         flags=list(document["flags"].items()),
         flagged=flagged[:MOST_FLAGGED],
@@ -62,7 +63,7 @@ def _charts(figures: Sequence[Mapping[str, Any]], tones: Mapping[str, str]) -> I
         by_group: dict[str, list[dict[str, Any]]] = {}
         for each in of_chart:
             by_group.setdefault(each["group"], []).append(_bar(each, tones))
-        ordered = sorted(by_group.items(), key=lambda each: (-_mean(each[1]), each[0]))
+        ordered = sorted(by_group.items(), key=lambda each: (-_mean(each[1]), -each[1][0]["rows"], each[0]))
         yield {"measure": measure, "config": config, "groups": ordered}
 
 

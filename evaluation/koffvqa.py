@@ -107,7 +107,7 @@ def _notes(
     zeroed = [
         each
         for each in scored
-        if each.flag in (Flag.NOT_KOREAN, Flag.LANGUAGE_IN_DOUBT) and not any(each.published.values())
+        if each.flag in (Flag.NOT_KOREAN, Flag.LANGUAGE_IN_DOUBT) and not any((each.published or {}).values())
     ]
     if zeroed:
         notes.append(f"the language rule turns the scores of {len(zeroed):,} rows to 0; they are flagged")

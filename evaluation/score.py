@@ -34,8 +34,8 @@ class RowScore:
     values
         Measure -> value in [0, 1], by the careful reading; empty unless `state` is `scored`.
     published
-        Measure -> value as the published rule has it (which may leave [0, 1]); empty where that rule fails or
-        there is nothing to read.
+        Measure -> value as the published rule has it (which may leave [0, 1]); empty where that rule fails; None
+        where there is nothing to read, or no published rule.
     bounds
         Measure -> the least and the most that the value could be: ties broken against and for the model.
         Only measures whose bounds differ from `values`.
@@ -52,7 +52,7 @@ class RowScore:
     run: int
     state: State
     values: Mapping[str, float] = field(default_factory=dict)
-    published: Mapping[str, float] = field(default_factory=dict)
+    published: Mapping[str, float] | None = None
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     flag: str | None = None
     note: str | None = None
@@ -60,7 +60,7 @@ class RowScore:
     @property
     def differs(self) -> bool:
         """Whether the published rule and the careful reading do not agree."""
-        return dict(self.values) != dict(self.published)
+        return self.published is not None and dict(self.values) != dict(self.published)
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ def _row(row: RowScore) -> dict[str, Any]:
         "run": row.run,
         "state": row.state.value,
         "values": dict(row.values),
-        "published": dict(row.published),
+        "published": None if row.published is None else dict(row.published),
         "bounds": {name: list(each) for name, each in row.bounds.items()},
         "differs": row.differs,
         "flag": row.flag,

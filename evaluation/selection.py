@@ -116,7 +116,9 @@ def _macro(overall: Sequence[Figure]) -> Iterator[Figure]:
 
 
 def _between_models(scored: Sequence[RowScore]) -> Iterator[Comparison]:
-    for config in dict.fromkeys(row.config for row in scored):
+    configs = dict.fromkeys(row.config for row in scored)
+    for config in configs:
+        where = f", {config}" if len(configs) > 1 else ""
         of_config = [row for row in scored if row.config == config]
         for measure in _MEASURES:
             values = {
@@ -124,7 +126,7 @@ def _between_models(scored: Sequence[RowScore]) -> Iterator[Comparison]:
                 for model in dict.fromkeys(row.model for row in of_config)
             }
             for first, second in combinations(values.items(), 2):
-                yield compare(measure, (f"{first[0]}, {config}", first[1]), (f"{second[0]}, {config}", second[1]))
+                yield compare(measure, (first[0] + where, first[1]), (second[0] + where, second[1]))
 
 
 def _between_wordings(scored: Sequence[RowScore], configs: Sequence[str]) -> Iterator[Comparison]:

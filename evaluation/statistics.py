@@ -73,7 +73,7 @@ def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> Significance:
         name,
         float(fewer),
         float(binomtest(fewer, both).pvalue),
-        f"{only_first} only by the first, {only_second} only by the second",
+        f"hit by one only: {only_first} and {only_second}",
     )
 
 

@@ -117,6 +117,7 @@ def _figures(screen: Any, figures: Sequence[Mapping[str, Any]], *, groups: bool)
         "group": (lambda each: each["group"]) if groups else None,
         "value": lambda each: _number(each, each["value"]),
         "published": lambda each: _number(each, each["published"]),
+        "of scored": lambda each: _number(each, each["scored_only"]) if each["scored"] < each["rows"] else "",
         "95 % interval": lambda each: _range(each, each["interval"]),
         "could be": lambda each: _range(each, (each["low"], each["high"])) if each["high"] - each["low"] > 1e-9 else "",
         "SE over runs": lambda each: _number(each, each["se"]),
@@ -124,7 +125,7 @@ def _figures(screen: Any, figures: Sequence[Mapping[str, Any]], *, groups: bool)
     }
     cells = {name: [cell(each) for each in figures] for name, cell in columns.items() if cell is not None}
     shown = {name: column for name, column in cells.items() if any(column)}
-    numbers = ("value", "published", "95 % interval", "could be", "SE over runs", "scored")
+    numbers = ("value", "published", "of scored", "95 % interval", "could be", "SE over runs", "scored")
     made = screen.table(None, *shown, right=numbers)
     for row in zip(*shown.values(), strict=True):
         made.add_row(*row)
@@ -157,9 +158,10 @@ def _tell_rows(console: Any, document: Mapping[str, Any]) -> None:
     if not document["flags"] and not document["differences"]:
         return
     console.print()
-    console.print(
-        f"the published rule and the careful reading differ on {document['differences']:,} of {len(rows):,} rows"
-    )
+    if any(each["published"] is not None for each in document["figures"]):
+        console.print(
+            f"the published rule and the careful reading differ on {document['differences']:,} of {len(rows):,} rows"
+        )
     for flag, count in document["flags"].items():
         examples = [row for row in rows if row["flag"] == flag][:_MOST_EXAMPLES]
         console.print(f"  {flag}: {count:,} rows")
