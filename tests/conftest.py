@@ -100,3 +100,11 @@ def shared_cases() -> Path:
     if not cases.is_dir():
         pytest.skip("shared/cases is not at hand")
     return cases
+
+
+@pytest.fixture
+def case(request: pytest.FixtureRequest, shared_cases: Path) -> Path:
+    found = list(shared_cases.glob(f"{request.param}-*"))
+    if not found:
+        pytest.skip(f"case {request.param} is not at hand")
+    return found[0]

@@ -13,14 +13,6 @@ from hannun.validate.finding import Level
 from hannun.validate.target import validate
 
 
-@pytest.fixture
-def case(request: pytest.FixtureRequest, shared_cases: Path) -> Path:
-    found = list(shared_cases.glob(f"{request.param}-*"))
-    if not found:
-        pytest.skip(f"case {request.param} is not at hand")
-    return found[0]
-
-
 def expected(case: Path) -> dict:
     return json.loads((case / "case.json").read_text("utf-8"))["expected"]
 
