@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -20,9 +20,12 @@ from hannun.evaluation.doubt import Flag
 from hannun.schemas.errors import InputError
 
 KOREAN = "ko"
-_BATCH = 4_096
+_BATCH_BYTES = 1 << 22
 # Closer than this, sums of single precision in another order may change places.
 _MARGIN = 0.05
+_PLAIN = punctuation + whitespace
+_LETTERS = re.compile(r"[^\W\d_]")
+_HANGUL = re.compile(r"[\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff\uffa0-\uffdc]")
 
 
 @dataclass(frozen=True)
@@ -68,9 +71,11 @@ class Language:
 
         Versions of py3langid do not agree on such answers.
         """
-        letters = [each for each in unicodedata.normalize("NFC", self.answer) if each.isalpha()]
-        hangul = sum("HANGUL" in unicodedata.name(each, "") for each in letters)
-        return hangul > 0 and (not self.kept or 2 * hangul < len(letters))
+        answer = unicodedata.normalize("NFC", self.answer)
+        hangul = len(_HANGUL.findall(answer))
+        if self.kept and 2 * hangul >= len(answer):
+            return False
+        return hangul > 0 and (not self.kept or 2 * hangul < len(_LETTERS.findall(answer)))
 
     @property
     def note(self) -> str:
@@ -100,30 +105,66 @@ def languages(answers: Iterable[str]) -> dict[str, Language]:
     """What the rule says of each distinct answer."""
     distinct = list(dict.fromkeys(answers))
     nfc = {each: unicodedata.normalize("NFC", each) for each in distinct}
-    texts = list(dict.fromkeys([*distinct, *nfc.values()]))
-    labels: dict[str, str] = {}
-    for start in range(0, len(texts), _BATCH):
-        batch = texts[start : start + _BATCH]
-        labels.update(zip(batch, _labels(_model(), batch), strict=True))
+    labels = _labels(dict.fromkeys([*distinct, *nfc.values()]))
     return {each: Language(each, labels[each], _only_digits(each), labels[nfc[each]]) for each in distinct}
 
 
-def _labels(model: Any, texts: Sequence[str]) -> list[str]:
-    """py3langid's labels: its sums over the few features that a text has, in place of all 7,480."""
+def _labels(texts: Iterable[str]) -> dict[str, str]:
+    """py3langid's label of each text; texts of like length are walked through together."""
+    labels: dict[str, str] = {}
+    encoded = sorted(((text.encode("utf-8", errors="surrogatepass"), text) for text in texts), key=lambda e: len(e[0]))
+    while encoded:
+        # As many as fit beside the longest of them.
+        count = max(1, min(len(encoded), _BATCH_BYTES // max(1, len(encoded[-1][0]))))
+        batch = encoded[-count:]
+        del encoded[-count:]
+        for (_, text), label in zip(batch, _labels_of([data for data, _ in batch]), strict=True):
+            labels[text] = label or str(_model().classify(text)[0])
+    return labels
+
+
+def _labels_of(texts: Sequence[bytes]) -> list[str | None]:
+    """Labels by the model's own sums; None where two languages are too close for another order of summing."""
     import numpy as np
     from scipy.sparse import csr_array
 
-    counts = [Counter(_features(model, text)) for text in texts]
-    offsets = np.cumsum([0, *map(len, counts)])
-    columns = np.fromiter((index for each in counts for index in each), dtype=np.int64, count=offsets[-1])
-    values = np.fromiter((n for each in counts for n in each.values()), dtype=np.float32, count=offsets[-1])
-    features = csr_array((values, columns, offsets), shape=(len(texts), model.nb_ptc.shape[0]))
-    scores = features @ model.nb_ptc + model.nb_pc
-    labels = [str(model.nb_classes[place]) for place in np.argmax(scores, axis=1)]
+    moves, weights, prior, names = _automaton()
+    lengths = np.array([len(each) for each in texts])
+    letters = np.zeros((len(texts), lengths.max()), dtype=np.uint8)
+    for row, each in zip(letters, texts, strict=True):
+        row[: len(each)] = np.frombuffer(each, dtype=np.uint8)
+    visited = np.zeros(letters.shape, dtype=np.int32)
+    state = np.zeros(len(texts), dtype=np.int32)
+    for place in range(letters.shape[1]):
+        state = moves[(state << 8) + letters[:, place]]
+        visited[:, place] = state
+    columns = visited[np.arange(letters.shape[1]) < lengths[:, None]]
+    # A state that is visited twice stands there twice, and is summed.
+    visits = csr_array(
+        (np.ones(len(columns), dtype=np.float32), columns, np.concatenate([[0], np.cumsum(lengths)])),
+        shape=(len(texts), len(weights)),
+    )
+    scores = visits @ weights + prior
     top = np.partition(scores, -2, axis=1)[:, -2:]
-    for number in np.flatnonzero(top[:, 1] - top[:, 0] < _MARGIN):
-        labels[number] = str(model.classify(texts[number])[0])
-    return labels
+    settled = top[:, 1] - top[:, 0] >= _MARGIN
+    return [names[place] if sure else None for place, sure in zip(scores.argmax(axis=1), settled, strict=True)]
+
+
+@cache
+def _automaton() -> tuple[Any, Any, Any, list[str]]:
+    """py3langid's automaton over bytes.
+
+    The next state by state * 256 + byte; what visiting a state adds to each language; what each language begins
+    with; the languages.
+    """
+    import numpy as np
+
+    model = _model()
+    moves = np.asarray(model.tk_nextmove, dtype=np.int32)
+    weights = np.zeros((len(moves) >> 8, len(model.nb_classes)), dtype=np.float32)
+    for state, features in model.tk_output.items():
+        weights[state] = model.nb_ptc[list(features)].sum(axis=0)
+    return moves, weights, model.nb_pc, [str(each) for each in model.nb_classes]
 
 
 @cache
@@ -134,17 +175,5 @@ def _model() -> Any:
     return LanguageIdentifier.from_pickled_model(MODEL_FILE)
 
 
-def _features(model: Any, text: str) -> list[int]:
-    """The features that a text has, each as often as it occurs: py3langid's own walk through its automaton."""
-    state = 0
-    found: list[int] = []
-    moves, output = model.tk_nextmove, model.tk_output
-    for byte in text.encode("utf-8", errors="surrogatepass"):
-        state = moves[(state << 8) + byte]
-        if state in output:
-            found.extend(output[state])
-    return found
-
-
 def _only_digits(answer: str) -> bool:
-    return all(each.isdigit() or each in punctuation or each in whitespace for each in answer)
+    return not answer.strip(_PLAIN) or all(each.isdigit() or each in _PLAIN for each in answer)

@@ -82,8 +82,8 @@ def _scored(row: RowScore, answer: JudgedAnswer | None, reading: Reading | None,
         return replace(row, state=State.NO_SCORE, published=published, flag=reading.flag, note=reading.found)
     careful = reading.careful / MOST if language is None or language.kept_nfc else 0.0
     flag, note = reading.flag, reading.found
-    if language is not None and language.flag is not None:
-        flag, note = language.flag, f"{reading.careful} of {MOST} points; {language.note}"
+    if language is not None and (doubt := language.flag) is not None:
+        flag, note = doubt, f"{reading.careful} of {MOST} points; {language.note}"
     return replace(row, state=State.SCORED, values={MEASURE: careful}, published=published, flag=flag, note=note)
 
 

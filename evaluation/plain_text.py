@@ -9,16 +9,23 @@ ODD = "\ue000"
 """Stands for a number that is neither a decimal digit nor a word, such as ², ⑧ and ½."""
 
 _MARKUP = re.compile(r"\\(?:boxed|text(?:bf)?|mathbf)|[*`#_$\\{}\[\]\"“”'‘’「」『』<>]")
-_DASHES = str.maketrans({"−": "-", "∼": "~", "〜": "~"})
+
+
+class _Plain(dict[int, str]):
+    """Character -> what it is in plain text, found out once."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = plain = _plain_character(chr(code))
+        return plain
+
+
+_PLAIN = _Plain()
+_DASHES = {"−": "-", "∼": "~", "〜": "~"}
 
 
 def plain(text: str) -> str:
     """Full-width and other compatibility forms as plain ones; digits of every script as 0 to 9; odd ones marked."""
-    marked = "".join(ODD if _is_odd(each) else each for each in unicodedata.normalize("NFC", text))
-    digits = "".join(
-        str(unicodedata.decimal(each)) if each.isdecimal() else each for each in unicodedata.normalize("NFKC", marked)
-    )
-    return "".join(each for each in digits if unicodedata.category(each) != "Cf").translate(_DASHES)
+    return unicodedata.normalize("NFC", text).translate(_PLAIN)
 
 
 def without_markup(text: str) -> str:
@@ -26,5 +33,11 @@ def without_markup(text: str) -> str:
     return _MARKUP.sub("", text)
 
 
-def _is_odd(character: str) -> bool:
-    return character.isnumeric() and not character.isdecimal() and "CJK" not in unicodedata.name(character, "")
+def _plain_character(character: str) -> str:
+    if character.isdecimal():
+        return str(unicodedata.decimal(character))
+    if character.isnumeric() and "CJK" not in unicodedata.name(character, ""):
+        return ODD
+    if unicodedata.category(character) == "Cf":
+        return ""
+    return _DASHES.get(character) or unicodedata.normalize("NFKC", character)

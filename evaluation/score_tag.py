@@ -10,7 +10,6 @@ from __future__ import annotations
 import html
 import re
 from dataclasses import dataclass
-from fractions import Fraction
 
 from hannun.evaluation.doubt import Doubt, Flag
 from hannun.evaluation.plain_text import ODD, plain
@@ -85,13 +84,13 @@ def _content(content: str, criteria: int | None) -> float | Doubt:
     share = _SHARE.fullmatch(content)
     if share is None:
         return Doubt(_other_form(content), content)
-    points, of = (Fraction(each.replace(",", ".")) for each in share.groups())
-    if of.denominator != 1 or of < 1 or (criteria is not None and of != criteria):
+    points, of = (float(each.replace(",", ".")) for each in share.groups())
+    if not of.is_integer() or of < 1 or (criteria is not None and of != criteria):
         expected = f", expected {criteria} criteria" if criteria is not None else ""
         return Doubt(Flag.OTHER_MAXIMUM, content + expected)
     if not 0 <= points <= of:
         return Doubt(Flag.OUT_OF_RANGE, content)
-    return float(points / of) if (2 * points).denominator == 1 else Doubt(Flag.NOT_A_HALF, content)
+    return points / of if (2 * points).is_integer() else Doubt(Flag.NOT_A_HALF, content)
 
 
 def _other_form(content: str) -> Flag:

@@ -18,6 +18,8 @@ def stated_score(text: str) -> int | Doubt:
     A statement follows a marker such as `최종 점수` or `final score`; without any, `총점`, `점수` and the like outside
     criteria; without those, a last line that is a score and nothing else. Statements that differ are a doubt.
     """
+    if (asked := _ASKED.search(text)) and text.count("점수") == 1:
+        return int(asked[1])
     # A text that is cut leaves off in a number; closing markup or a full stop says that it was not.
     is_open = re.search(r"[\w:]\s*$", text) is not None
     read = [_read(each, is_open=is_open) for each in _statements(without_markup(plain(text)))]
@@ -29,6 +31,8 @@ def stated_score(text: str) -> int | Doubt:
     return known[-1] if known else Doubt(Flag.NO_SCORE)
 
 
+# The form that the judge is asked for, by far the most frequent: read at once.
+_ASKED = re.compile(r"^최종 점수: 10점 만점에 (10|\d)점\.?\s*\Z", re.MULTILINE | re.ASCII)
 _MARKER = re.compile(
     r"최종\s*(?:점수|평점|채점(?:\s*결과)?|평가(?:\s*점수)?|결과)|(?:final|overall|total)[\s_]*(?:score|rating|grade)",
     re.IGNORECASE,
