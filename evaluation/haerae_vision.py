@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 
 from hannun.evaluation.comparison import compare
 from hannun.evaluation.doubt import Flag
 from hannun.evaluation.figures import figures, row_means
 from hannun.evaluation.judged_answer import JudgedAnswer, with_missing
+from hannun.evaluation.row_names import item_of
 from hannun.evaluation.score import Comparison, RowScore, Scores, State
 from hannun.evaluation.score_tag import TagReading, read_score_tag
 from hannun.schemas.question import Question
@@ -26,7 +27,7 @@ def haerae_vision_scores(answers: Sequence[JudgedAnswer], rows: Mapping[str, Que
         Row id -> row of the data set; None where it is not at hand, and no checklist can be counted.
     """
     scored = [
-        _scored(RowScore(row_id, config, _category(row_id, rows), model, run, State.MISSING), answer, rows)
+        _scored(partial(RowScore, row_id, config, _category(row_id, rows), model, run), answer, rows)
         for row_id, config, model, run, answer in with_missing(answers, rows)
     ]
     groups = {row_id: [_category(row_id, rows)] for row_id in rows or () if _category(row_id, rows)}
@@ -46,17 +47,17 @@ def _category(row_id: str, rows: Mapping[str, Question] | None) -> str:
     return (rows[row_id].record["category"] or "") if rows is not None else ""
 
 
-def _scored(row: RowScore, answer: JudgedAnswer | None, rows: Mapping[str, Question] | None) -> RowScore:
+def _scored(row: partial[RowScore], answer: JudgedAnswer | None, rows: Mapping[str, Question] | None) -> RowScore:
     if answer is None:
-        return replace(row, flag=Flag.MISSING)
+        return row(State.MISSING, flag=Flag.MISSING)
     if answer.judge_error is not None:
-        return replace(row, state=State.JUDGE_ERROR, flag=Flag.JUDGE_ERROR, note=answer.judge_error)
-    reading = _reading(answer, len(rows[row.id].record["checklist"]) if rows is not None else None)
+        return row(State.JUDGE_ERROR, flag=Flag.JUDGE_ERROR, note=answer.judge_error)
+    reading = _reading(answer, len(rows[answer.row_id].record["checklist"]) if rows is not None else None)
     published = {} if reading.published is None else {MEASURE: reading.published}
     if reading.careful is None:
-        return replace(row, state=State.NO_SCORE, published=published, flag=reading.flag, note=reading.found)
+        return row(State.NO_SCORE, published=published, flag=reading.flag, note=reading.found)
     values = {MEASURE: reading.careful}
-    return replace(row, state=State.SCORED, values=values, published=published, flag=reading.flag, note=reading.found)
+    return row(State.SCORED, values=values, published=published, flag=reading.flag, note=reading.found)
 
 
 def _reading(answer: JudgedAnswer, criteria: int | None) -> TagReading:
@@ -72,15 +73,9 @@ def _wordings(scored: Sequence[RowScore]) -> Iterator[Comparison]:
     """Explicit less original for each model, over the questions that it answered in both."""
     for model in dict.fromkeys(row.model for row in scored):
         first, second = (
-            row_means(
-                (
-                    replace(row, id=row.id.rpartition("/")[2])
-                    for row in scored
-                    if (row.model, row.config) == (model, wording)
-                ),
-                MEASURE,
-            )
+            row_means((row for row in scored if (row.model, row.config) == (model, wording)), MEASURE)
             for wording in _WORDINGS
         )
+        first, second = ({item_of(row_id): value for row_id, value in each.items()} for each in (first, second))
         if first and second:
             yield compare(MEASURE, (f"{model}, original", first), (f"{model}, explicit", second))

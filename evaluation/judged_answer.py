@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hannun.evaluation.row_names import RowNames
 from hannun.schemas.errors import InputError
@@ -20,8 +19,7 @@ _ANSWER = ("answer", "prediction", "response")
 _JUDGE = ("judge", "review", "judge_response", "text")
 
 
-@dataclass(frozen=True)
-class JudgedAnswer:
+class JudgedAnswer(NamedTuple):
     """One answer of one model in one run; `row_id` is that of the data set, `config` its config.
 
     `judge` is the judge's text; None with `judge_error` where the judge failed, or with `judge_score` where only

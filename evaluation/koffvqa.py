@@ -6,7 +6,7 @@ The rule is that of maum-ai/KOFFVQA (evaluate.py) and arXiv 2503.23730.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 
 from hannun.evaluation.answer_language import Language, detector_version, languages
 from hannun.evaluation.doubt import Flag
@@ -42,7 +42,8 @@ def koffvqa_scores(answers: Sequence[JudgedAnswer], rows: Mapping[str, Question]
         reading = readings.get(id(answer))
         language = said.get(answer.answer) if answer is not None and answer.answer is not None else None
         group = (rows[row_id].record["category"] or "") if rows is not None else ""
-        scored.append(_scored(RowScore(row_id, config, group, model, run, State.MISSING), answer, reading, language))
+        row = partial(RowScore, row_id, config, group, model, run)
+        scored.append(_scored(row, answer, reading, language))
     made = figures(scored, MEASURE, groups=_groups(rows), most=_MOST)
     return Scores(
         "koffvqa",
@@ -72,19 +73,21 @@ def _counts(reading: Reading) -> bool:
     return bool(reading.published or reading.careful)
 
 
-def _scored(row: RowScore, answer: JudgedAnswer | None, reading: Reading | None, language: Language | None) -> RowScore:
+def _scored(
+    row: partial[RowScore], answer: JudgedAnswer | None, reading: Reading | None, language: Language | None
+) -> RowScore:
     if answer is None:
-        return replace(row, flag=Flag.MISSING)
+        return row(State.MISSING, flag=Flag.MISSING)
     if reading is None:
-        return replace(row, state=State.JUDGE_ERROR, flag=Flag.JUDGE_ERROR, note=answer.judge_error)
+        return row(State.JUDGE_ERROR, flag=Flag.JUDGE_ERROR, note=answer.judge_error)
     published = {MEASURE: reading.published / MOST if language is None or language.kept else 0.0}
     if reading.careful is None:
-        return replace(row, state=State.NO_SCORE, published=published, flag=reading.flag, note=reading.found)
+        return row(State.NO_SCORE, published=published, flag=reading.flag, note=reading.found)
     careful = reading.careful / MOST if language is None or language.kept_nfc else 0.0
     flag, note = reading.flag, reading.found
     if language is not None and (doubt := language.flag) is not None:
         flag, note = doubt, f"{reading.careful} of {MOST} points; {language.note}"
-    return replace(row, state=State.SCORED, values={MEASURE: careful}, published=published, flag=flag, note=note)
+    return row(State.SCORED, values={MEASURE: careful}, published=published, flag=flag, note=note)
 
 
 def _groups(rows: Mapping[str, Question] | None) -> dict[str, list[str]]:

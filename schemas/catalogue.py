@@ -72,7 +72,8 @@ class Benchmark:
 
     `split_by` names the field whose values no two splits may share; `share_by` the field by which
     configs share pictures, order and gold place. `needs` are this package's extras. `licences` has
-    at least `text` and `images`. `members` are the benchmarks that it is made of, if it is.
+    at least `text` and `images`. `facts` and `results` are published ones, each with where it was published and how
+    it is known. `members` are the benchmarks that it is made of, if it is.
     """
 
     name: str

@@ -60,7 +60,7 @@ def as_document(scores: Scores = SCORES, **more: Any) -> dict[str, Any]:
         "made": "2026-01-02T10:00:00Z",
         "files": [{"path": "a.jsonl", "digest": "sha256:" + "0" * 64}],
         "data": "koffvqa",
-        "results": [{"what": "a model", "value": 61.2, "where": "a paper"}],
+        "results": [{"what": "a model", "config": "default", "value": "61.2", "where": "a paper"}],
         **more,
     }
     made: dict[str, Any] = json.loads(json.dumps(document(scores, **given)))

@@ -100,9 +100,9 @@ def _tell(screen: Any, document: Mapping[str, Any]) -> None:
     _tell_rows(console, document)
     if document["published_results"]:
         console.print()
-        made = screen.table("published, not made by this project", "what", "value", "where")
+        made = screen.table("published, not made by this project", "what", "config", "value", "where")
         for each in document["published_results"]:
-            made.add_row(str(each["what"]), str(each["value"]), str(each["where"]))
+            made.add_row(each["what"], each["config"], each["value"], each["where"])
         console.print(made)
     for note in document["notes"]:
         console.print(f"note: {note}")
