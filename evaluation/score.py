@@ -70,7 +70,7 @@ class Figure:
     Parameters
     ----------
     group
-        A category, lemma or noun, or `OVERALL`.
+        A category, lemma or noun, a kind of negatives, or `OVERALL`.
     rows
         The denominator: rows of the data set in the group, once a run.
     scored

@@ -46,6 +46,7 @@ def selection_scores(
         models[f"fusion of {len(models)}"] = fused(list(models.values()))
     scored = [row for model, of_model in models.items() for row in _rows(model, of_model, rows)]
     groups = {row_id: [lemma] for row_id, row in rows.items() if (lemma := _lemma(row))}
+    scored.sort(key=lambda row: configs.index(row.config))
     made = [figure for measure in _MEASURES for figure in figures(scored, measure, groups=groups)]
     overall = [each for each in made if each.group == OVERALL]
     return Scores(
@@ -84,7 +85,7 @@ def _lemma(row: Instance) -> str:
 
 
 def _above_gold(models: Mapping[str, Mapping[str, CandidateScores]], rows: Mapping[str, Instance]) -> Iterator[Figure]:
-    """Share of each kind of negatives that outrank the gold, over all of them; a tie counts half."""
+    """Share of each kind of negatives that outrank the gold, a group a kind, over all of them; a tie counts half."""
     for model, ranked in models.items():
         found: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
         for row_id, scores in ranked.items():
@@ -97,7 +98,7 @@ def _above_gold(models: Mapping[str, Mapping[str, CandidateScores]], rows: Mappi
             low, high = (mean(each) for each in zip(*counts, strict=True))
             value = (low + high) / 2
             yield Figure(
-                f"{kind} negatives above gold", model, config, OVERALL, rows=len(counts), scored=len(counts),
+                "negatives above gold", model, config, kind, rows=len(counts), scored=len(counts),
                 value=value, scored_only=value, published=None, low=low, high=high,
             )  # fmt: skip
 

@@ -11,7 +11,7 @@ import click
 from hannun.commands import options
 from hannun.schemas.errors import ExitCode
 
-_MOST_GROUPS = 30
+_MOST_GROUPS = 20
 _MOST_EXAMPLES = 3
 
 
@@ -89,11 +89,13 @@ def _tell(screen: Any, document: Mapping[str, Any]) -> None:
             for each in figures
             if (each["measure"], each["config"]) == (measure, config) and each["group"] != "overall"
         ]
+        groups = len({each["group"] for each in grouped})
         if grouped:
             console.print()
-            console.print(_figures(screen, grouped[:_MOST_GROUPS], groups=True))
-        if len(grouped) > _MOST_GROUPS:
-            console.print(f"  and {len(grouped) - _MOST_GROUPS:,} more: --csv, --json or --html has all")
+        if groups > _MOST_GROUPS:
+            console.print(f"{measure}, {config}: {groups:,} groups; --csv, --json or --html has them")
+        elif grouped:
+            console.print(_figures(screen, grouped, groups=True))
     if document["comparisons"]:
         console.print()
         console.print(_comparisons(screen, document["comparisons"]))
