@@ -155,3 +155,8 @@ def _joins(text: str, place: int) -> bool:
         return True
     names = (unicodedata.name(before, ""), unicodedata.name(after, ""))
     return all(name.startswith(_JOINING_SCRIPTS) for name in names)
+
+
+def printable(text: str, keep: str = " \n") -> str:
+    """The text with what steers a terminal, or what XML cannot hold, written out as an escape."""
+    return "".join(each if each.isprintable() or each in keep else repr(each)[1:-1] for each in text)

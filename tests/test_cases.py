@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from hannun.schemas.text import compare_texts
-from hannun.validate.finding import Level
+from hannun.validate.rule import Level
 from hannun.validate.target import validate
 
 

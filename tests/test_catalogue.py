@@ -7,7 +7,7 @@ from hannun.reconstruct.recipes import recipe_module
 from hannun.schemas import catalogue, json_schema
 from hannun.schemas.errors import InputError
 from hannun.schemas.outcome import Outcome
-from hannun.validate.finding import RULES
+from hannun.validate.rule import RULES
 
 
 @pytest.mark.parametrize("name", catalogue.names())

@@ -23,9 +23,10 @@ from hannun.schemas.errors import InputError
 from hannun.schemas.json_schema import problems
 from hannun.schemas.plan import Planned
 from hannun.validate.checks.haerae_vision import CATEGORIES, Checks
-from hannun.validate.finding import Finding, Level, Place
+from hannun.validate.finding import Finding, Place
 from hannun.validate.reader import Row
 from hannun.validate.result import Result
+from hannun.validate.rule import Level
 from hannun.validate.target import validate
 from pictures import png
 

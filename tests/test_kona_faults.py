@@ -13,8 +13,8 @@ import pytest
 from hannun.reconstruct.recipes.kona_tables import read_tables
 from hannun.reconstruct.source import open_sources
 from hannun.schemas import catalogue
-from hannun.validate.finding import Level
 from hannun.validate.result import Result
+from hannun.validate.rule import Level
 from hannun.validate.target import validate
 
 from hannun.pipeline import PlanRequest, make_plan

@@ -15,10 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 from hannun.builders.features import arrow_schema, feature_dict
 from hannun.schemas.errors import InputError
-from hannun.validate.finding import Level
 from hannun.validate.outputs import json as json_output
 from hannun.validate.outputs import text as text_output
-from hannun.validate.result import Part
+from hannun.validate.result import Part, Scope
+from hannun.validate.rule import Level
 from hannun.validate.target import validate
 from pictures import png
 from PIL import Image
@@ -221,7 +221,7 @@ def test_an_undamaged_folder_has_nothing_to_say(built_once: Path) -> None:
 
 def test_a_level_selects(built: Path) -> None:
     rewritten(built, lambda rows: (cut(rows[1]), wrong_label(rows[2])))
-    codes = {part: {each.rule.code for each in validate(str(built), part=part).findings} for part in Part}
+    codes = {part: {each.rule.code for each in validate(str(built), scope=Scope(part)).findings} for part in Part}
     assert codes[Part.IMAGES] == {"HN-IMG-002"}
     assert {"HN-ROW-006", "HN-ROW-014", "HN-ROW-015"} <= codes[Part.ROWS]
     assert codes[Part.SCHEMA] == set()

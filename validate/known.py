@@ -98,7 +98,7 @@ class KnownFolder:
         card = card_of(self._folder)
         layout = layout_of(self._folder)
         features = table_features(benchmark, layout)
-        images = ImageChecks(lock)
+        images = ImageChecks(lock, self._result.scope)
         questions = Questions(written)
         records = {config.name: config.record or benchmark.record for config in benchmark.configs}
         counts: dict[tuple[str, str], int] = {}
@@ -107,7 +107,7 @@ class KnownFolder:
             place = Place(path.relative_to(self._folder).as_posix(), config, split)
             self._result.add(Part.SCHEMA, check_columns(place, path, features.get(config, {})))
             holds_images = layout is Layout.BY_ID and config == IMAGES
-            for row in self._rows(place, path):
+            for row in self._looked_at(images, self._rows(place, path)):
                 counts[config, split] = counts.get((config, split), 0) + 1
                 schema = "image" if holds_images else records.get(config, benchmark.record)
                 self._result.add(Part.SCHEMA, check_record(row, schema))
@@ -117,6 +117,7 @@ class KnownFolder:
                     values = questions.named(row) if questions else row.values
                     tables[str(values.get("id"))] = {k: v for k, v in values.items() if k not in ("image", IMAGES)}
         self._result.add(Part.IMAGES, images.finish(Place(LOCK)))
+        self._result.unchecked += images.unchecked
         if layout is Layout.BY_ID:
             self._result.add(Part.IMAGES, images.missing(Place(benchmark.rows_file), tables))
         if isinstance(card, dict):
@@ -124,6 +125,9 @@ class KnownFolder:
         instances = (row.values for row in written if "id" in row.values and not is_question(row.values))
         expected = [*instances, *questions.expected(by_id=layout is Layout.BY_ID)]
         self._result.add(Part.ROWS, same_rows(Place(benchmark.rows_file), expected, tables))
+
+    def _looked_at(self, images: ImageChecks, rows: Iterator[Row]) -> Iterator[Row]:
+        return images.ahead(rows) if self._result.scope.part.includes(Part.IMAGES) else rows
 
     def _check_row(self, row: Row, checks: RowChecks, as_written: Mapping[str, Any] | None = None) -> None:
         self._result.add(Part.ROWS, checks.check(row, as_written))

@@ -10,9 +10,10 @@ from hannun.validate.checks.files import check_files
 from hannun.validate.checks.images import ImageChecks
 from hannun.validate.checks.rows import RowChecks
 from hannun.validate.checks.texts import check_texts
-from hannun.validate.finding import Finding, Level, Place, Unchecked, finding
+from hannun.validate.finding import Finding, Place, Unchecked, finding
 from hannun.validate.reader import SUFFIXES, GivenDialect, rows_of
 from hannun.validate.result import Part, Result
+from hannun.validate.rule import Level
 
 
 def validate_file(result: Result, path: Path, dialect: GivenDialect) -> None:
@@ -48,11 +49,12 @@ def validate_folder(result: Result, folder: Path, dialect: GivenDialect) -> None
 
 
 def _check_tables(result: Result, folder: Path, tables: list[tuple[Place, Path]], dialect: GivenDialect) -> None:
-    images = ImageChecks(None)
+    images = ImageChecks(None, result.scope)
     for place, path in tables:
         rows = RowChecks()
         count, broken = 0, False
-        for row in rows_of(place, path, dialect):
+        read = rows_of(place, path, dialect)
+        for row in images.ahead(read) if result.scope.part.includes(Part.IMAGES) else read:
             if isinstance(row, Finding):
                 result.findings.append(row)
                 broken |= row.rule.level is Level.ERROR
@@ -67,4 +69,5 @@ def _check_tables(result: Result, folder: Path, tables: list[tuple[Place, Path]]
             result.findings.append(finding("no-rows", place, "no rows"))
         result.add(Part.ROWS, rows.finish())
         result.baselines |= rows.baselines()
+    result.unchecked += images.unchecked
     result.unchecked.append(Unchecked("records against a schema", "the benchmark is not known"))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
 
+import xxhash
 from hannun.builders.layout import IMAGE_IDS
 from hannun.reconstruct.compare import compare, needs_decoding
 from hannun.reconstruct.picture import PictureFacts, PictureProblem, examine
@@ -12,12 +16,19 @@ from hannun.schemas.digest import IDENTITY, digests_of
 from hannun.schemas.invariants import image_id_of
 from hannun.schemas.lock import LockEntry
 from hannun.schemas.outcome import Outcome
-from hannun.validate.finding import Finding, Place, finding
+from hannun.validate.finding import Finding, Place, Unchecked, finding
 from hannun.validate.reader import Row
+from hannun.validate.result import Scope
 
 _COLUMNS = ("image", "images")
 _ALL = (IDENTITY, "sha1", "md5", "xxh3_128", "xxh64")
 _NAMED = 20
+_DECODERS = os.cpu_count() or 1
+_MOST_AHEAD = 64
+_MOST_BYTES_AHEAD = 64 << 20
+
+_Examined = tuple[str, PictureFacts | PictureProblem | None]
+AnyRow = TypeVar("AnyRow")
 
 
 class ImageChecks:
@@ -26,15 +37,67 @@ class ImageChecks:
     `lock` is the image lock by image id, or None where there is none to compare with.
     """
 
-    def __init__(self, lock: Mapping[str, LockEntry] | None) -> None:
+    def __init__(self, lock: Mapping[str, LockEntry] | None, scope: Scope) -> None:
         self._lock = lock
+        self._scope = scope
+        self._trusted = {entry.digests.get(IDENTITY) for entry in (lock or {}).values()} if scope.fast else set()
         self._decoded: dict[str, PictureFacts | PictureProblem] = {}
+        self._ahead: dict[int, list[Future[_Examined]]] = {}
+        self._not_decoded = 0
         self._alone: set[str] = set()
         self._cut: dict[str, str] = {}
+
+    def ahead(self, rows: Iterator[AnyRow]) -> Iterator[AnyRow]:
+        """The rows, while the pictures of those that come next are decoded beside the other checks."""
+        waiting: deque[tuple[AnyRow, int]] = deque()
+        held = 0
+        # Pillow and hashlib work outside Python's lock, so threads do.
+        with ThreadPoolExecutor(_DECODERS) as pool:
+            try:
+                for row in rows:
+                    size = self._submit(pool, row) if isinstance(row, Row) and self._is_sampled(row) else 0
+                    waiting.append((row, size))
+                    held += size
+                    while len(waiting) > _MOST_AHEAD or held > _MOST_BYTES_AHEAD:
+                        first, size = waiting.popleft()
+                        held -= size
+                        yield first
+                while waiting:
+                    yield waiting.popleft()[0]
+            finally:
+                pool.shutdown(wait=True, cancel_futures=True)
+
+    def _submit(self, pool: ThreadPoolExecutor, row: Row) -> int:
+        """Start on the pictures of a row; their bytes."""
+        cells = [_data(cell) for _, cell in _cells(row.values)]
+        self._ahead[id(row)] = [pool.submit(self._examine, data) for data in cells]
+        return sum(len(data) for data in cells if isinstance(data, bytes))
+
+    def _is_sampled(self, row: Row) -> bool:
+        if self._scope.sample >= 1:
+            return True
+        named = row.place.row_id if row.place.row_id is not None else str(row.place.row)
+        return xxhash.xxh3_64_intdigest(named.encode()) < self._scope.sample * 2**64
+
+    def _examine(self, data: Any) -> _Examined:
+        """sha256 and what decoding gives, or None for what is not decoded; a picture is decoded once."""
+        if not isinstance(data, bytes) or not data:
+            return "", None
+        sha256 = digests_of(data, (IDENTITY,))[IDENTITY]
+        if sha256 in self._trusted:
+            return sha256, None
+        picture = self._decoded.get(sha256)
+        if picture is None:
+            picture = self._decoded[sha256] = examine(data)
+        return sha256, picture
 
     def check(self, row: Row, asked: Sequence[str] | None = None) -> Iterator[Finding]:
         """Findings about the pictures of one row; `asked` are the image ids of a question, in order."""
         cells = list(_cells(row.values))
+        examined = [each.result() for each in self._ahead.pop(id(row), ())]
+        if not examined and cells:
+            sampled = self._is_sampled(row)
+            examined = [self._examine(_data(cell)) if sampled else ("", None) for _, cell in cells]
         candidates = row.values.get("candidates")
         images = row.values.get("images")
         alone = row.values.get("image_id")
@@ -61,8 +124,16 @@ class ImageChecks:
             else:
                 message, expected = "not one image for each that the question names", str(len(asked))
                 yield finding("image-count", row.at("images"), message, expected=expected, found=str(len(cells)))
-        for (field, cell), image_id in zip(cells, ids, strict=True):
-            yield from self._check_cell(row, field, cell, image_id)
+        for (field, cell), image_id, each in zip(cells, ids, examined, strict=True):
+            yield from self._check_cell(row, field, cell, image_id, each)
+
+    @property
+    def unchecked(self) -> Iterator[Unchecked]:
+        """Pictures that were not decoded, since it was asked so."""
+        if self._not_decoded:
+            share = f"--sample {self._scope.sample:g}" if self._scope.sample < 1 else ""
+            asked = " and ".join(filter(None, (share, "--fast" if self._scope.fast else "")))
+            yield Unchecked(f"whether {self._not_decoded:,} pictures can be decoded", asked)
 
     def finish(self, file: Place) -> Iterator[Finding]:
         """A note of how many pictures are cut and equal the lock all the same."""
@@ -87,13 +158,15 @@ class ImageChecks:
                     place = Place(file.file, row_id=row_id, field=field)
                     yield finding("image-absent", place, f"the picture of {image_id} is not in the folder")
 
-    def _check_cell(self, row: Row, field: str, cell: Any, image_id: str | None) -> Iterator[Finding]:
+    def _check_cell(
+        self, row: Row, field: str, cell: Any, image_id: str | None, examined: _Examined
+    ) -> Iterator[Finding]:
         place = row.at(field)
         named = f" ({image_id})" if image_id else ""
         path = cell.get("path") if isinstance(cell, dict) else None
         if isinstance(path, str) and ("/" in path or "\\" in path):
             yield finding("image-path", place, f"a path, not a name{named}", expected="a bare file name", found=path)
-        data = cell.get("bytes") if isinstance(cell, dict) else cell
+        data = _data(cell)
         if data is not None and not isinstance(data, bytes):
             yield finding("image-bytes", place, "no bytes" + named, expected="bytes", found=type(data).__name__)
             return
@@ -101,35 +174,45 @@ class ImageChecks:
             what = "no image" if cell is None else "empty bytes" if data == b"" else "no bytes, only a path"
             yield finding("image-bytes", place, what + named)
             return
-        digests = digests_of(data, _ALL)
         entry = None
         if self._lock is not None and image_id is not None:
             entry = self._lock.get(image_id)
             if entry is None:
                 yield finding("image-unlocked", place, f"{image_id} is not in the lock")
-        picture = self._decoded.get(digests[IDENTITY])
+        sha256, picture = examined
         if picture is None:
-            compared = entry is not None and entry.likeness is not None and needs_decoding(entry, digests)
-            picture = self._decoded[digests[IDENTITY]] = examine(data, likeness=compared)
+            self._not_decoded += 1
+            if entry is None or sha256 == entry.digests.get(IDENTITY):
+                return
+            # Another picture than the locked one is looked at, whatever was asked.
+            picture = examine(data)
+        yield from self._compare(place, data, entry, picture, named)
+
+    def _compare(
+        self, place: Place, data: bytes, entry: LockEntry | None, picture: PictureFacts | PictureProblem, named: str
+    ) -> Iterator[Finding]:
+        """Findings about a picture that was decoded, beside its lock entry where there is one."""
+        digests = digests_of(data, _ALL if entry is not None else (IDENTITY,))
         outcome = None
         if entry is not None:
+            if entry.likeness is not None and needs_decoding(entry, digests):
+                picture = examine(data, likeness=True)
             outcome, why = compare(entry, digests, picture)
             if outcome not in (Outcome.EXACT, Outcome.UNVERIFIED) and not isinstance(picture, PictureProblem):
                 yield finding(
                     "image-lock",
                     place,
-                    f"{image_id} is not the locked picture: {outcome.value}" + (f", {why}" if why else ""),
+                    f"{entry.image_id} is not the locked picture: {outcome.value}" + (f", {why}" if why else ""),
                     expected=_named(entry.digests),
                     found=_named(digests),
                 )
         if isinstance(picture, PictureProblem):
             rule = "image-cut" if outcome is Outcome.EXACT else "image-decodes"
-            if outcome is Outcome.EXACT:
-                self._cut[digests[IDENTITY]] = image_id or "unnamed"
+            if outcome is Outcome.EXACT and entry is not None:
+                self._cut[digests[IDENTITY]] = entry.image_id
             expected = _named(entry.digests) if entry is not None else None
-            yield finding(
-                rule, place, f"{picture.outcome.value}: {picture.note}{named}", expected=expected, found=_named(digests)
-            )
+            message = f"{picture.outcome.value}: {picture.note}{named}"
+            yield finding(rule, place, message, expected=expected, found=_named(digests))
 
 
 def check_locked(row: Row, lock: Mapping[str, LockEntry]) -> Iterator[Finding]:
@@ -156,6 +239,11 @@ def _cells(value: Any, path: str = "", *, named: bool = False) -> Iterator[tuple
     elif isinstance(value, list):
         for place, inner in enumerate(value):
             yield from _cells(inner, f"{path}[{place}]", named=named)
+
+
+def _data(cell: Any) -> Any:
+    """The bytes of an image cell, or what stands in their place."""
+    return cell.get("bytes") if isinstance(cell, dict) else cell
 
 
 def _named(digests: Mapping[str, str]) -> str:

@@ -1,11 +1,11 @@
-"""Findings as one JSON document for programs."""
+"""Findings as one JSON document for programs (`findings.schema.json`); a baseline for later runs, too."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from hannun.validate.finding import Level
 from hannun.validate.result import Result
+from hannun.validate.rule import Level
 
 
 def document(result: Result) -> dict[str, Any]:
@@ -16,10 +16,13 @@ def document(result: Result) -> dict[str, Any]:
         "counts": {level.value: result.count(level) for level in Level},
         "baselines": result.baselines,
         "not_checked": [{"what": each.what, "why": each.why} for each in result.unchecked],
+        "ignored": result.ignored,
+        "known": result.known,
         "findings": [
             {
                 "code": each.rule.code,
                 "level": each.rule.level.value,
+                "fingerprint": each.fingerprint,
                 **each.place.__dict__,
                 "message": each.message,
                 "expected": each.expected,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 
-from hannun.validate.finding import Finding, Level
+from hannun.schemas.text import printable
 from hannun.validate.result import Result
+from hannun.validate.rule import Level
 
 MOST = 20
 """Findings shown of each code."""
@@ -16,16 +16,11 @@ def lines(result: Result, *, most: int = MOST) -> Iterator[str]:
     """Findings grouped by code, worst first, at most `most` of each; then baselines and the summary."""
     # Somebody else's data must not steer the terminal.
     for line in _lines(result, most):
-        yield "".join(c if c.isprintable() or c == " " else repr(c)[1:-1] for c in line)
+        yield printable(line, keep=" ")
 
 
 def _lines(result: Result, most: int) -> Iterator[str]:
-    groups: dict[str, list[Finding]] = defaultdict(list)
-    for each in result.findings:
-        groups[each.rule.code].append(each)
-    order = list(Level)
-    for code in sorted(groups, key=lambda code: (order.index(groups[code][0].rule.level), code)):
-        group = groups[code]
+    for code, group in result.by_code().items():
         rule = group[0].rule
         yield f"{rule.level.value} {code}: {rule.title} ({len(group):,})"
         for each in group[:most]:
@@ -47,7 +42,9 @@ def _lines(result: Result, most: int) -> Iterator[str]:
 def summary(result: Result) -> str:
     """One line: counts of errors, warnings, notes and rows."""
     counts = [_counted(result.count(level), level.value) for level in Level]
-    return f"{result.target}: {', '.join(counts)} in {_counted(result.rows, 'row')}"
+    kept = [f"{count:,} {how}" for how, count in (("known", result.known), ("ignored", result.ignored)) if count]
+    quiet = f" ({', '.join(kept)} not shown)" if kept else ""
+    return f"{result.target}: {', '.join(counts)} in {_counted(result.rows, 'row')}{quiet}"
 
 
 def _counted(count: int, noun: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -9,40 +10,121 @@ import click
 from hannun.commands import options
 from hannun.schemas.errors import ExitCode
 
+_MOST = 20
+
+
+def _explain(ctx: click.Context, _: click.Parameter, code: str | None) -> None:
+    if code is None:
+        return
+    from hannun.commands import screen
+    from hannun.validate.rule import RULES, rule_of
+
+    if code.lower() == "all":
+        made = screen.table(None, "code", "level", "rule")
+        for rule in sorted(RULES.values(), key=lambda each: each.code):
+            made.add_row(rule.code, rule.level.value, rule.title)
+        screen.console().print(made)
+    else:
+        screen.console().print(rule_of(code).explanation)
+    ctx.exit()
+
 
 @click.command()
 @click.argument("target", metavar="PATH_OR_NAME")
 @click.option(
     "--level",
-    type=click.Choice(["schema", "images", "rows", "all"]),
+    type=click.Choice(["schema", "images", "rows", "facts", "all"]),
     default="all",
     show_default=True,
     help="Which checks to run.",
 )
 @click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to say it."
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "junit", "github", "sarif"]),
+    default="text",
+    show_default=True,
+    help="How to say it.",
 )
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="File to write in place of printing.")
 @click.option("--strict", is_flag=True, help="Warnings give exit 1 too.")
+@click.option("--ignore", multiple=True, metavar="CODE", help="Leave findings of this code out.")
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="What an earlier run printed with --format json: its findings stay quiet, new ones count.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=_MOST,
+    show_default=True,
+    help="Findings shown of each code (json and sarif have all).",
+)
+@click.option(
+    "--sample",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=1.0,
+    metavar="SHARE",
+    help="Decode the pictures of this share of the rows, always the same ones.",
+)
+@click.option("--fast", is_flag=True, help="Do not decode pictures that equal the lock byte for byte.")
 @click.option("--dialect", type=click.Choice(["plain", "quoted"]), help="Of a .tsv file: are cells quoted as in CSV?")
+@click.option(
+    "--explain", metavar="CODE", is_eager=True, expose_value=False, callback=_explain,
+    help="Print what a code means, or all of them, and nothing else.",
+)  # fmt: skip
 @options.quiet
-def command(*, target: str, level: str, form: str, strict: bool, dialect: Any, quiet: bool) -> ExitCode:
+def command(
+    *,
+    target: str,
+    level: str,
+    form: str,
+    out: Path | None,
+    strict: bool,
+    ignore: tuple[str, ...],
+    baseline: Path | None,
+    limit: int,
+    sample: float,
+    fast: bool,
+    dialect: Any,
+    quiet: bool,
+) -> ExitCode:
     """Check a built folder, a plan folder, a .jsonl, .tsv or .parquet file, or a benchmark by name.
 
     Exit 0: no error. 1: errors (with --strict warnings too), or nothing to check. 2: cannot be read.
     """
     from hannun.commands import screen
-    from hannun.schemas.strict_json import dumps
-    from hannun.validate.finding import Level
-    from hannun.validate.outputs import json, text
-    from hannun.validate.result import Part
+    from hannun.schemas.text_file import write_whole
+    from hannun.validate.baseline import known_findings
+    from hannun.validate.result import Part, Scope
+    from hannun.validate.rule import rule_of
     from hannun.validate.target import validate
 
-    result = validate(target, part=Part(level), dialect=dialect)
-    console = screen.console()
-    if form == "json":
-        console.print(dumps(json.document(result)))
-    elif not quiet:
-        for line in text.lines(result):
-            console.print(line)
-    bad = result.count(Level.ERROR) or (strict and result.count(Level.WARNING))
-    return ExitCode.FINDINGS if bad else ExitCode.COMPLETE
+    ignored = frozenset(rule_of(code).code for code in ignore)
+    known = frozenset[str]() if baseline is None else known_findings(baseline)
+    scope = Scope(Part(level), sample=sample, fast=fast)
+    result = validate(target, scope=scope, dialect=dialect).without(ignored, known)
+    text = _said(result, form, strict=strict, limit=limit)
+    if out is not None:
+        write_whole(out, text.encode())
+    elif form in ("json", "junit", "sarif") or not quiet:
+        screen.say(text.removesuffix("\n"))
+    return ExitCode.FINDINGS if result.is_bad(strict=strict) else ExitCode.COMPLETE
+
+
+def _said(result: Any, form: str, *, strict: bool, limit: int) -> str:
+    from hannun.schemas.strict_json import dumps
+    from hannun.validate.outputs import github, json, junit, sarif, text
+
+    match form:
+        case "json":
+            return dumps(json.document(result)) + "\n"
+        case "sarif":
+            return dumps(sarif.document(result)) + "\n"
+        case "junit":
+            return junit.document(result, strict=strict, most=limit)
+        case "github":
+            return "".join(line + "\n" for line in github.lines(result, most=limit))
+        case _:
+            return "".join(line + "\n" for line in text.lines(result, most=limit))
