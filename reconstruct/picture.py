@@ -99,6 +99,15 @@ def examine(
     return replace(facts, pixels=_pixels(image), likeness=asdict(looks) if looks else None)
 
 
+def undecodable(data: bytes, *, max_pixels: int = MAX_PIXELS) -> PictureProblem | None:
+    """Why bytes cannot be decoded in full; None where they can. Nothing else is told, which saves half the time."""
+
+    def in_full(image: Image.Image) -> None:
+        image.load()
+
+    return _read(data, max_pixels, in_full)
+
+
 def refused_by_header(data: bytes, *, max_pixels: int = MAX_PIXELS) -> PictureProblem | None:
     """What the header alone says against a picture; nothing is decoded, so one that is cut passes.
 

@@ -7,6 +7,7 @@ flagged, not merged.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,6 +23,10 @@ _FILLERS = frozenset("\u3164\u115f\u1160\uffa0")
 _ODD_SPACES = frozenset(
     "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 )
+
+
+# Letters, marks and blanks that no form changes and nobody mistakes: most texts are made of nothing else.
+_ORDINARY = re.compile(r"[\t\n\r -~가-힣ㄱ-ㅎㅏ-ㅣ‘’“”–—·「」『』、。]*")
 
 
 class Oddity(StrEnum):
@@ -64,6 +69,11 @@ def nfc(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
+def is_ordinary(text: str) -> bool:
+    """Whether nothing but its outer white space can be odd about a text; at once, and no for some that are not odd."""
+    return _ORDINARY.fullmatch(text) is not None
+
+
 def comparison_key(text: str) -> str:
     r"""The form under which texts are compared: NFC, zero-width characters dropped.
 
@@ -103,14 +113,14 @@ def compare_texts(a: str, b: str) -> Comparison:
 def oddities(text: str) -> list[tuple[Oddity, int]]:
     """Every kind of oddity in a text, with the index of its first character."""
     found: dict[Oddity, int] = {}
+    if is_ordinary(text):
+        return [(Oddity.OUTER_SPACE, 0 if text[:1].isspace() else len(text.rstrip()))] if text != text.strip() else []
     normal = nfc(text)
     if normal != text:
         first = next((i for i, (a, b) in enumerate(zip(text, normal, strict=False)) if a != b), 0)
         found[Oddity.NOT_NFC] = first
     if text != text.strip():
         found[Oddity.OUTER_SPACE] = 0 if text[:1].isspace() else len(text.rstrip())
-    if text.isascii() and text.isprintable():
-        return list(found.items())
     for place, char in enumerate(text):
         kind = _oddity_of(text, place, char)
         if kind is not None:

@@ -6,12 +6,13 @@ import os
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import xxhash
 from hannun.builders.layout import IMAGE_IDS
 from hannun.reconstruct.compare import compare, needs_decoding
-from hannun.reconstruct.picture import PictureFacts, PictureProblem, examine
+from hannun.reconstruct.picture import PictureProblem, examine, undecodable
 from hannun.schemas.digest import IDENTITY, digests_of
 from hannun.schemas.invariants import image_id_of
 from hannun.schemas.lock import LockEntry
@@ -24,11 +25,23 @@ _COLUMNS = ("image", "images")
 _ALL = (IDENTITY, "sha1", "md5", "xxh3_128", "xxh64")
 _NAMED = 20
 _DECODERS = os.cpu_count() or 1
-_MOST_AHEAD = 64
+_MOST_AHEAD = 512
 _MOST_BYTES_AHEAD = 64 << 20
 
-_Examined = tuple[str, PictureFacts | PictureProblem | None]
+_MAY_HOLD_CELLS = (bytes, dict, list)
 AnyRow = TypeVar("AnyRow")
+
+
+@dataclass(frozen=True)
+class _Examined:
+    """What is known of a cell's bytes; `sha256` is empty where nothing was looked at."""
+
+    sha256: str
+    is_decoded: bool
+    problem: PictureProblem | None = None
+
+
+_NOT_DECODED = _Examined("", is_decoded=False)
 
 
 class ImageChecks:
@@ -41,7 +54,7 @@ class ImageChecks:
         self._lock = lock
         self._scope = scope
         self._trusted = {entry.digests.get(IDENTITY) for entry in (lock or {}).values()} if scope.fast else set()
-        self._decoded: dict[str, PictureFacts | PictureProblem] = {}
+        self._examined: dict[str, _Examined] = {}
         self._ahead: dict[int, list[Future[_Examined]]] = {}
         self._not_decoded = 0
         self._alone: set[str] = set()
@@ -80,16 +93,16 @@ class ImageChecks:
         return xxhash.xxh3_64_intdigest(named.encode()) < self._scope.sample * 2**64
 
     def _examine(self, data: Any) -> _Examined:
-        """sha256 and what decoding gives, or None for what is not decoded; a picture is decoded once."""
+        """Digest and decode, unless it is asked not to; a picture is decoded once."""
         if not isinstance(data, bytes) or not data:
-            return "", None
+            return _NOT_DECODED
         sha256 = digests_of(data, (IDENTITY,))[IDENTITY]
         if sha256 in self._trusted:
-            return sha256, None
-        picture = self._decoded.get(sha256)
-        if picture is None:
-            picture = self._decoded[sha256] = examine(data)
-        return sha256, picture
+            return _Examined(sha256, is_decoded=False)
+        found = self._examined.get(sha256)
+        if found is None:
+            found = self._examined[sha256] = _Examined(sha256, is_decoded=True, problem=undecodable(data))
+        return found
 
     def check(self, row: Row, asked: Sequence[str] | None = None) -> Iterator[Finding]:
         """Findings about the pictures of one row; `asked` are the image ids of a question, in order."""
@@ -97,7 +110,7 @@ class ImageChecks:
         examined = [each.result() for each in self._ahead.pop(id(row), ())]
         if not examined and cells:
             sampled = self._is_sampled(row)
-            examined = [self._examine(_data(cell)) if sampled else ("", None) for _, cell in cells]
+            examined = [self._examine(_data(cell)) if sampled else _NOT_DECODED for _, cell in cells]
         candidates = row.values.get("candidates")
         images = row.values.get("images")
         alone = row.values.get("image_id")
@@ -179,40 +192,50 @@ class ImageChecks:
             entry = self._lock.get(image_id)
             if entry is None:
                 yield finding("image-unlocked", place, f"{image_id} is not in the lock")
-        sha256, picture = examined
-        if picture is None:
+        if not examined.is_decoded:
             self._not_decoded += 1
-            if entry is None or sha256 == entry.digests.get(IDENTITY):
-                return
-            # Another picture than the locked one is looked at, whatever was asked.
-            picture = examine(data)
-        yield from self._compare(place, data, entry, picture, named)
+        if entry is None:
+            yield from self._undecodable(place, "image-decodes", examined, None, named)
+        else:
+            yield from self._compare(place, data, entry, examined, named)
 
     def _compare(
-        self, place: Place, data: bytes, entry: LockEntry | None, picture: PictureFacts | PictureProblem, named: str
+        self, place: Place, data: bytes, entry: LockEntry, examined: _Examined, named: str
     ) -> Iterator[Finding]:
-        """Findings about a picture that was decoded, beside its lock entry where there is one."""
-        digests = digests_of(data, _ALL if entry is not None else (IDENTITY,))
-        outcome = None
-        if entry is not None:
-            if entry.likeness is not None and needs_decoding(entry, digests):
-                picture = examine(data, likeness=True)
-            outcome, why = compare(entry, digests, picture)
-            if outcome not in (Outcome.EXACT, Outcome.UNVERIFIED) and not isinstance(picture, PictureProblem):
-                yield finding(
-                    "image-lock",
-                    place,
-                    f"{entry.image_id} is not the locked picture: {outcome.value}" + (f", {why}" if why else ""),
-                    expected=_named(entry.digests),
-                    found=_named(digests),
-                )
-        if isinstance(picture, PictureProblem):
-            rule = "image-cut" if outcome is Outcome.EXACT else "image-decodes"
-            if outcome is Outcome.EXACT and entry is not None:
+        """Findings about a picture beside its lock entry."""
+        digests = {IDENTITY: examined.sha256} if examined.sha256 else digests_of(data, (IDENTITY,))
+        if IDENTITY not in entry.digests:
+            digests = digests_of(data, _ALL)
+        if not needs_decoding(entry, digests):
+            if examined.problem is not None:
                 self._cut[digests[IDENTITY]] = entry.image_id
+            yield from self._undecodable(place, "image-cut", examined, entry, named)
+            return
+        # What is not the locked picture byte for byte is looked at, whatever was asked.
+        picture = examine(data, likeness=entry.likeness is not None)
+        if isinstance(picture, PictureProblem):
+            decoded = _Examined(digests[IDENTITY], is_decoded=True, problem=picture)
+            yield from self._undecodable(place, "image-decodes", decoded, entry, named)
+            return
+        outcome, why = compare(entry, digests, picture)
+        if outcome is not Outcome.UNVERIFIED:
+            yield finding(
+                "image-lock",
+                place,
+                f"{entry.image_id} is not the locked picture: {outcome.value}" + (f", {why}" if why else ""),
+                expected=_named(entry.digests),
+                found=_named(digests),
+            )
+
+    @staticmethod
+    def _undecodable(
+        place: Place, rule: str, examined: _Examined, entry: LockEntry | None, named: str
+    ) -> Iterator[Finding]:
+        if examined.problem is not None:
             expected = _named(entry.digests) if entry is not None else None
-            message = f"{picture.outcome.value}: {picture.note}{named}"
-            yield finding(rule, place, message, expected=expected, found=_named(digests))
+            message = f"{examined.problem.outcome.value}: {examined.problem.note}{named}"
+            found = _named({IDENTITY: examined.sha256})
+            yield finding(rule, place, message, expected=expected, found=found)
 
 
 def check_locked(row: Row, lock: Mapping[str, LockEntry]) -> Iterator[Finding]:
@@ -235,7 +258,8 @@ def _cells(value: Any, path: str = "", *, named: bool = False) -> Iterator[tuple
         yield path, None
     elif isinstance(value, dict):
         for name, inner in value.items():
-            yield from _cells(inner, f"{path}.{name}" if path else str(name), named=not path and name in _COLUMNS)
+            if inner is None or isinstance(inner, _MAY_HOLD_CELLS):
+                yield from _cells(inner, f"{path}.{name}" if path else str(name), named=not path and name in _COLUMNS)
     elif isinstance(value, list):
         for place, inner in enumerate(value):
             yield from _cells(inner, f"{path}[{place}]", named=named)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
-from hannun.schemas.text import ODDITY_MEANINGS, compare_texts, oddities
+from hannun.schemas.text import ODDITY_MEANINGS, compare_texts, is_ordinary, oddities
 from hannun.validate.finding import Finding, finding
 from hannun.validate.reader import Row
 
@@ -18,8 +18,11 @@ def check_texts(row: Row) -> Iterator[Finding]:
             shown = f"U+{ord(text[position]):04X} at character {position}" if position < len(text) else None
             yield finding(oddity.value, row.at(field), ODDITY_MEANINGS[oddity], found=shown)
     plain = [(name, value) for name, value in row.values.items() if isinstance(value, str)]
+    stripped = {name: value.strip() for name, value in plain if is_ordinary(value)}
     for (name, one), (other_name, other) in combinations(plain, 2):
-        if one == other or (one.isascii() and other.isascii()):
+        if one == other or (name in stripped and other_name in stripped and stripped[name] != stripped[other_name]):
+            continue
+        if one.isascii() and other.isascii():
             continue
         comparison = compare_texts(one, other)
         if comparison.look_alike:
