@@ -31,6 +31,7 @@ def _explain(ctx: click.Context, _: click.Parameter, code: str | None) -> None:
 
 @click.command()
 @click.argument("target", metavar="PATH_OR_NAME")
+@click.option("--revision", help="Of a dataset of the Hub: branch, tag or commit.")
 @click.option(
     "--level",
     type=click.Choice(["schema", "images", "rows", "facts", "all"]),
@@ -71,6 +72,11 @@ def _explain(ctx: click.Context, _: click.Parameter, code: str | None) -> None:
 @click.option("--fast", is_flag=True, help="Do not decode pictures that equal the lock byte for byte.")
 @click.option("--dialect", type=click.Choice(["plain", "quoted"]), help="Of a .tsv file: are cells quoted as in CSV?")
 @click.option(
+    "--config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="What the columns of your own tables mean (default: hannun.toml beside them).",
+)
+@click.option(
     "--explain", metavar="CODE", is_eager=True, expose_value=False, callback=_explain,
     help="Print what a code means, or all of them, and nothing else.",
 )  # fmt: skip
@@ -78,6 +84,7 @@ def _explain(ctx: click.Context, _: click.Parameter, code: str | None) -> None:
 def command(
     *,
     target: str,
+    revision: str | None,
     level: str,
     form: str,
     out: Path | None,
@@ -88,9 +95,11 @@ def command(
     sample: float,
     fast: bool,
     dialect: Any,
+    config: Path | None,
     quiet: bool,
 ) -> ExitCode:
-    """Check a built folder, a plan folder, a .jsonl, .tsv or .parquet file, or a benchmark by name.
+    """Check a built folder, a plan folder, a .jsonl, .tsv or .parquet file, a benchmark
+    by name, or a dataset of the Hub as OWNER/NAME.
 
     Exit 0: no error. 1: errors (with --strict warnings too), or nothing to check. 2: cannot be read.
     """
@@ -104,7 +113,7 @@ def command(
     ignored = frozenset(rule_of(code).code for code in ignore)
     known = frozenset[str]() if baseline is None else known_findings(baseline)
     scope = Scope(Part(level), sample=sample, fast=fast)
-    result = validate(target, scope=scope, dialect=dialect).without(ignored, known)
+    result = validate(target, scope=scope, dialect=dialect, config=config, revision=revision).without(ignored, known)
     text = _said(result, form, strict=strict, limit=limit)
     if out is not None:
         write_whole(out, text.encode())
