@@ -42,10 +42,14 @@ class Scope:
 
 @dataclass
 class Result:
-    """Everything that a validation has to say of what was asked for."""
+    """Everything that a validation has to say of what was asked for.
+
+    `folder` is where the files lie that findings name, None where they are not the user's own.
+    """
 
     target: str
     scope: Scope = Scope()
+    folder: str | None = None
     findings: list[Finding] = field(default_factory=list)
     unchecked: list[Unchecked] = field(default_factory=list)
     baselines: dict[str, float] = field(default_factory=dict)
@@ -59,6 +63,10 @@ class Result:
             self.findings += findings
         elif self.scope.part is Part.FACTS and part is Part.ROWS:
             self.findings += (each for each in findings if each.rule.is_fact)
+
+    def path_of(self, file: str) -> str:
+        """A file that a finding names, as the user would."""
+        return file if self.folder in (None, ".") else f"{self.folder}/{file}"
 
     def count(self, level: Level) -> int:
         return sum(1 for each in self.findings if each.rule.level is level)

@@ -46,7 +46,7 @@ def validate(
         There is nothing at the path, or it is of no kind that is read.
     """
     path = _on_disk(target, revision)
-    result = Result(target, scope or Scope())
+    result = Result(target, scope or Scope(), folder=_folder(target, path))
     given = Given(dialect, None if config is None else read_table_config(config))
     if path.is_file():
         validate_file(result, path, given)
@@ -57,6 +57,13 @@ def validate(
     return result
 
 
+def _folder(target: str, path: Path) -> str | None:
+    """The folder below which findings name files, as the user wrote it; None of what is not the user's."""
+    if Path(target) != path:
+        return None
+    return path.parent.as_posix() if path.is_file() else path.as_posix()
+
+
 def _on_disk(target: str, revision: str | None) -> Path:
     if Path(target).exists() or not _REPO.fullmatch(target):
         return path_of(target)
@@ -64,6 +71,6 @@ def _on_disk(target: str, revision: str | None) -> Path:
         return snapshot(target, _PATTERNS, revision)
     except Failed as failed:
         raise InputError(
-            failed.note or failed.outcome.value, where=target, expected="a path, or a dataset of the Hub",
+            failed.what, where=target, expected="a path, or a dataset of the Hub",
             todo=failed.todo or "run the same command again later",
         ) from None  # fmt: skip
