@@ -40,7 +40,7 @@ def _figure(rows: Sequence[RowScore], measure: str, place: tuple[str, str, str],
     model, config, group = place
     values = [row.values.get(measure, 0.0) for row in rows]
     scored = [row.values[measure] for row in rows if measure in row.values]
-    published = [row.published[measure] for row in rows if row.published and measure in row.published]
+    published = [row.published.get(measure, 0.0) for row in rows if row.published is not None]
     bounds = [_bounds(row, measure) for row in rows]
     interval = bootstrap_interval(list(row_means(rows, measure).values()))
     return Figure(

@@ -36,7 +36,10 @@ def haerae_vision_scores(answers: Sequence[JudgedAnswer], rows: Mapping[str, Que
         tuple(figures(scored, MEASURE, groups=groups)),
         tuple(scored),
         tuple(_wordings(scored)),
-        settings={"published rule": "the content of the only <score> tag, as K/N or as a number"},
+        settings={
+            "published rule": "the only <score> tag that holds K/N or a number (HAE-RAE/HAERAE-VISION, score.py);"
+            " where it fails, nothing (guijinSON/haerae-bench-vision, merge_scores.ipynb)"
+        },
         notes=()
         if rows is not None
         else ("the data set is not at hand: no categories, no checklists to count, and missing rows cannot be known",),
@@ -51,7 +54,8 @@ def _scored(row: partial[RowScore], answer: JudgedAnswer | None, rows: Mapping[s
     if answer is None:
         return row(State.MISSING, flag=Flag.MISSING)
     if answer.judge_error is not None:
-        return row(State.JUDGE_ERROR, flag=Flag.JUDGE_ERROR, note=answer.judge_error)
+        # The published script parses an empty text then, and fails.
+        return row(State.JUDGE_ERROR, published={}, flag=Flag.JUDGE_ERROR, note=answer.judge_error)
     reading = _reading(answer, len(rows[answer.row_id].record["checklist"]) if rows is not None else None)
     published = {} if reading.published is None else {MEASURE: reading.published}
     if reading.careful is None:

@@ -7,10 +7,12 @@ reading takes what the text states as its final score, and nothing where it stat
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from hannun.evaluation.doubt import Doubt, Flag
-from hannun.evaluation.stated_score import MOST, stated_score
+from hannun.evaluation.score_phrase import MOST
+from hannun.evaluation.stated_score import stated_score
 from hannun.evaluation.thinking import without_thinking
 
 
@@ -28,8 +30,17 @@ class Reading:
     found: str | None = None
 
 
+# The form that the judge is asked for, by far the most frequent: both read it alike where no tag of thinking and no
+# other marker stands before it, however written.
+_ASKED = re.compile(
+    r"(?:[^A-Za-z<\[◁&\u1100-\u11ff\u200b-\u200f\u2060\ufeff\uff00-\uffef]*\n)?최종 점수: 10점 만점에 (10|[0-9])점\.?\s*"
+)
+
+
 def read_judge_text(text: str) -> Reading:
     """Read one judge's text; the published rule reads all of it, its thinking too."""
+    if (asked := _ASKED.fullmatch(text)) and text.count("최종") == 1:
+        return Reading(int(asked[1]), int(asked[1]))
     published = published_score(text)
     answer, unclosed = without_thinking(text)
     stated = Doubt(Flag.CUT_OFF, "its thinking does not end") if unclosed else stated_score(answer)

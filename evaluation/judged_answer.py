@@ -107,7 +107,10 @@ def _answer(value: Any, names: RowNames | None, where: str, *, model: str, run: 
 
 def _first(value: Mapping[str, Any], names: Iterable[str]) -> Any:
     """The value of the first of the names that has one."""
-    return next((value[name] for name in names if value.get(name) is not None), None)
+    for name in names:
+        if (found := value.get(name)) is not None:
+            return found
+    return None
 
 
 def _config(row_id: str) -> str:

@@ -14,7 +14,7 @@ from hannun.evaluation.figures import figures
 from hannun.evaluation.judge_text import Reading, read_judge_text
 from hannun.evaluation.judged_answer import JudgedAnswer, with_missing
 from hannun.evaluation.score import RowScore, Scores, State
-from hannun.evaluation.stated_score import MOST, whole_score
+from hannun.evaluation.score_phrase import MOST, whole_score
 from hannun.schemas.question import Question
 
 MEASURE = "score"

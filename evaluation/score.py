@@ -80,7 +80,8 @@ class Figure:
     scored_only
         The mean over the scored rows alone, for comparison with reports that drop the others.
     published
-        The published rule's value, over the rows that the files hold, as the published script would print it.
+        The published rule's value, over the rows that the files hold, as the published scripts would print it: where
+        it fails, it counts as nothing.
     low, high
         Bounds: what is not scored as nothing and as everything, ties against and for the model.
     most

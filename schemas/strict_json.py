@@ -38,12 +38,7 @@ def loads(text: str, where: str, todo: str = "get the file again, or mend it the
         Not JSON; NaN or an infinity; a key twice in one object; a lone surrogate; nested too deeply.
     """
     try:
-        value = json.loads(
-            text,
-            parse_constant=_refuse_constant,
-            parse_float=_finite,
-            object_pairs_hook=_unique,
-        )
+        value = _DECODER.decode(text)
         text.encode("utf-8")
         if "\\u" in text:
             dumps(value).encode("utf-8")
@@ -108,9 +103,12 @@ def _finite(digits: str) -> float:
 
 
 def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    result: dict[str, Json] = {}
-    for key, value in pairs:
-        if key in result:
-            raise _Unstrict(f"key {key!r} twice in one object")
-        result[key] = value
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in result if keys.count(key) > 1)
+        raise _Unstrict(f"key {twice!r} twice in one object")
     return result
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_unique)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
         ("<score>0/5</score>", 0.0, 0.0, None),
         ("<score>2.5/5</score>", 0.5, 0.5, None),
         ("<score> 4 / 5 </score>", 0.8, 0.8, None),
-        ("<SCORE>4/5</SCORE>", None, 0.8, "reference-differs"),
+        ("<SCORE>4/5</SCORE>", 0.8, 0.8, None),
         ("&lt;score&gt;4/5&lt;/score&gt;", None, 0.8, "reference-differs"),
         ("＜score＞４／５＜/score＞", None, 0.8, "reference-differs"),
         ("<score>4/5점</score>", None, 0.8, "reference-differs"),
