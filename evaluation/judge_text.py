@@ -32,9 +32,8 @@ class Reading:
 
 # The form that the judge is asked for, by far the most frequent: both read it alike where no tag of thinking and no
 # other marker stands before it, however written.
-_ASKED = re.compile(
-    r"(?:[^A-Za-z<\[◁&\u1100-\u11ff\u200b-\u200f\u2060\ufeff\uff00-\uffef]*\n)?최종 점수: 10점 만점에 (10|[0-9])점\.?\s*"
-)
+_PLAIN_LINES = r"(?:[^A-Za-z<\[◁&\u1100-\u11ff\u200b-\u200f\u2060\ufeff\uff00-\uffef]*\n)?"
+_ASKED = re.compile(rf"{_PLAIN_LINES}최종 점수: 10점 만점에 (10|[0-9])점\.?\s*")
 
 
 def read_judge_text(text: str) -> Reading:

@@ -15,10 +15,10 @@ MAXIMUM = re.compile(
     rf"|만점\s*(?:은|이|:)?\s*(?P<after>{NUMBER})\s*점?"
     rf"|(?:최대\s*|총\s*)?(?P<among>{NUMBER})\s*점?\s*중(?:에서|에)?(?![가-힣])"
     rf"|(?:(?<=\d)\s+|\bout\s+)of\s+(?P<out>{NUMBER})(?:\s*(?:points?|pts?|점))?"
-    rf"|/\s*(?P<slash>{NUMBER})\s*점?"
-    rf"|\(\s*[01]\s*점?\s*[-~–]\s*(?P<span>{NUMBER})\s*점?\s*\)(?=\s*[:=])",
+    rf"|/\s*(?P<slash>{NUMBER})\s*점?",
     re.IGNORECASE,
 )
+_SPAN = re.compile(rf"\(\s*[01]\s*점?\s*[-~–]\s*({NUMBER})\s*점?\s*\)(?=\s*[:=])")
 _POINTS = rf"{NUMBER}\s*점?"
 _DATE = re.compile(r"\d{4}\s*[-/.년]\s*\d{1,2}\s*[-/.월]\s*\d{1,2}일?")
 _MINUS = re.compile(r"(?:마이너스|\bminus|\bnegative)\s*(?=\d)|(?<=[에:=])\s*-\s+(?=\d)", re.IGNORECASE)
@@ -79,7 +79,7 @@ def read_phrase(phrase: str, *, is_last: bool, may_be_cut: bool) -> int | Doubt 
         return Doubt(Flag.ODD_DIGIT)
     if may_be_cut and re.search(r"\d\s*/\s*1?\s*$|\bof\s*1?\s*$", body):
         return Doubt(Flag.CUT_OFF, said)
-    maxima = _maxima(body) or _maxima(aside, alone=True)
+    maxima = _maxima(body) or _maxima(aside, alone=True) + _SPAN.findall(text)
     if doubt := _doubt_of_maxima(body, maxima):
         return Doubt(doubt, said)
     rest = MAXIMUM.sub(" ", body)

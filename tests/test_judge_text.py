@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import pytest
@@ -51,6 +52,35 @@ STATED = {
     "최종 점수: 10/10": 10,
     "최종 점수: 10점 만점에 1점": 1,
     "최종 점수: 0점": 0,
+    # What stands in brackets beside a score is no other score, and their maximum is.
+    "최종 점수: 8/10 (80%)": 8,
+    "최종 점수: 10점 만점에 8점 (신뢰도 90%)": 8,
+    "최종 점수 (0-10): 8": 8,
+    "최종 점수(10점 만점): 8": 8,
+    "최종 점수: 8점 (기준 1: 5점 만점에 3점, 기준 2: 5점 만점에 5점)": 8,
+    "최종 점수: 8점 (10점 만": 8,
+    "최종 점수: 10점 만점에 8점 (기준 ①, ② 충족)": 8,
+    "최종 점수: 여덟 점(8점)": 8,
+    "최종 점수: 만점 (10점)": 10,
+    "최종 점수: 우수(8/10)": 8,
+    "최종 점수: 기준 1은 4점, 기준 2는 4점이므로 8점": 8,
+    "The final score is 8 out of 10 because criterion 2 is not met.": 8,
+    "I give this answer a score of 8.": 8,
+    "총 8점": 8,
+    "최종 스코어: 8점": 8,
+    "최종: 8점": 8,
+    "최종 점수: 10점 만점에\n8점": 8,
+    "최종 점수는 다음과 같습니다. 10점 만점에 8점입니다.": 8,
+    "| 최종 점수 |\n|---|\n| 8 |": 8,
+    "┌──────┐\n│ 최종 점수 │\n├──────┤\n│ 8점 │\n└──────┘": 8,
+    "<p>최종 점수: 10점 만점에 <b>8</b>점</p>": 8,
+    "최종 점수: $\\frac{8}{10}$": 8,
+    "최종 점수: 10점 만점에 ٨점": 8,
+    "최종 점수: 10점 만점에 8️⃣점": 8,
+    # Objects by their keys, with their own maximum.
+    '{"score": 8, "max_score": 10}': 8,
+    '{"criteria": [{"score": 5}, {"score": 3}], "final_score": 8}': 8,
+    '```json\n{"점수": "8점", "이유": "기준 1의 점수는 5점"}\n```': 8,
 }
 DOUBTFUL = {
     "": "no-score",
@@ -81,6 +111,44 @@ DOUBTFUL = {
     "최종 점수: 7~8점": "two scores",
     "최종 점수: 7점 또는 8점": "two scores",
     "최종 점수: 10점 만점에 6점\n다시 보면\n최종 점수: 10점 만점에 8점": "two scores",
+    "최종 점수: 10점 만점에 6점 다시 보면 최종 점수: 10점 만점에 8점": "two scores",
+    "최종 점수: 10점 만점에 8점에서 9점 사이": "two scores",
+    "최종 점수: 10점 만점에 8...9점": "two scores",
+    "최종 점수: between 8 and 9": "two scores",
+    "최종 점수: 4점 + 4점": "two scores",
+    "|항목|배점|점수|\n|---|---|---|\n|최종 점수|10|8|": "two scores",
+    '{"score": 8, "rating": 7}': "two scores",
+    "최종 점수: 10점 만점에 8점 이상": "no-score",
+    "최종 점수: 최대 8점": "no-score",
+    "최종 점수: 10점 만점에 X/10": "no-score",
+    "최종 점수: 10점 만점에 [점수]점": "no-score",
+    "최종 점수: 10점 만점에 ___점": "no-score",
+    "최종 점수: 없음 (기준 1은 5점)": "no-score",
+    "## 최종 점수\n기준 1: 5점\n기준 2: 3점\n8점": "no-score",
+    '{"score": null}': "no-score",
+    '{"scores": {"기준 1": 4}}': "no-score",
+    '{"score": "8점", "max": 5}': "other-maximum",
+    '{"score": 8.5}': "not-an-integer",
+    '{"score": 11}': "out-of-range",
+    "최종 점수: 10점 만": "cut-off",
+    "최종 점수: 1": "cut-off",
+    "최종 점수: 8/1": "cut-off",
+    "최종 점수: 8/": "cut-off",
+    "최종 점수: 8 out of": "cut-off",
+    "최종 점수: 10점 만점에 - 3점": "out-of-range",
+    "최종 점수: 10점 만점에 마이너스 3점": "out-of-range",
+    f"최종 점수: {'9' * 5_000}점": "out-of-range",
+    "최종 점수: 10점 만점에 7 1/2점": "not-an-integer",
+    "최종 점수: 10점 만점에 15/2점": "not-an-integer",
+    "최종 점수: 10점 만점에 8.3.1점": "not-an-integer",
+    "최종 점수: 80퍼센트": "other-maximum",
+    "최종 점수: 10점 만점의 80%": "other-maximum",
+    "최종 점수: 4점 (총 5점 만점)": "other-maximum",
+    "최종 점수 (5점 만점): 4점": "other-maximum",
+    "최종 점수 (0~5): 4": "other-maximum",
+    "최종 점수: 여덟": "score-in-words",
+    "최종 점수: 팔": "score-in-words",
+    "최종 점수: 10점 만점에 🔟점": "odd digit",
 }
 
 
@@ -114,6 +182,7 @@ def test_what_is_not_stated_is_nothing_and_says_why(form: str) -> None:
         ("⑧점", 0),
         ("12a34b", 0),
         ("a7b", 7),
+        ("9" * 5_000, 0),
         ("９점", 9),
     ],
 )
@@ -124,6 +193,29 @@ def test_the_published_parser_is_reproduced(text: str, value: int) -> None:
 @given(st.integers(0, 10), st.sampled_from(["", "\n", ".", " 입니다.", "\n기준 1: 만족\n", "\n2024-05-01"]))
 def test_every_score_in_the_asked_form_is_read(score: int, after: str) -> None:
     assert read_judge_text(f"기준 1: 만족\n최종 점수: 10점 만점에 {score}점{after}").careful == score
+
+
+LINES = (
+    "기준 1: 만족", "최종", "점수: ", "최종 점수: 3", "최\u200b종 점수: 3", "final score: 7", "총점: 4점", "</think>", "<think>",
+    "X점", "[THINK]", "8²", unicodedata.normalize("NFD", "최종 점수: 3"), "ｆｉｎａｌ ｓｃｏｒｅ: 3",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(LINES), max_size=4), st.integers(0, 10), st.sampled_from(["", "\n", ".", " \u2028"]))
+def test_the_asked_form_is_read_at_once_only_where_nothing_else_is_said(
+    before: list[str], score: int, after: str
+) -> None:
+    text = "\n".join([*before, f"최종 점수: 10점 만점에 {score}점{after}"])
+    with pytest.MonkeyPatch.context() as patch:
+        at_once = read_judge_text(text)
+        patch.setattr("hannun.evaluation.judge_text._ASKED", re.compile(r"(?!)"))
+        assert read_judge_text(text) == at_once
+
+
+@given(st.integers(0, 10), st.text(alphabet="가나 다.점수최종만에기준XN*|\n", max_size=40))
+def test_text_without_a_number_never_changes_a_score(score: int, after: str) -> None:
+    careful = read_judge_text(f"최종 점수: 10점 만점에 {score}점\n{after}").careful
+    assert careful in (score, None)
 
 
 @given(st.text(max_size=80))
@@ -150,6 +242,18 @@ def test_words_alone_never_make_a_score(text: str) -> None:
         ("<think>a</think>8점<think>다시", "", True),
         ("답변은 '<think>'라고 썼다. 8점", "답변은 '<think>'라고 썼다. 8점", False),
         ("<|channel|>analysis<|message|>2<|end|><|start|>assistant<|channel|>final<|message|>8점", "8점", False),
+        ("[THINK]2점[/THINK]8점", "8점", False),
+        ("[THINK]2점, 8점", "", True),
+        ("◁think▷2점◁/think▷8점", "8점", False),
+        ("＜think＞2점＜/think＞8점", "8점", False),
+        ("&lt;think&gt;2점&lt;/think&gt;8점", "8점", False),
+        ("<seed:think>2점</seed:think>8점", "8점", False),
+        ("<think budget='3'>2점</think>8점", "8점", False),
+        ("<|START_THINKING|>2점<|END_THINKING|>8점", "8점", False),
+        ('답변은 "3 <think> 4"라고 썼다. 8점', '답변은 "3 <think> 4"라고 썼다. 8점', False),
+        ('<think>"2점"</think>8점', "8점", False),
+        ("it's 2점?</think>8점", "8점", False),
+        ("답변의 `</think>` 표시는 보지 않았다. 8점", "답변의 `</think>` 표시는 보지 않았다. 8점", False),
         ("8점", "8점", False),
     ],
 )

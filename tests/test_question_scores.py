@@ -143,6 +143,20 @@ def test_haerae_vision_by_hand_over_three_runs() -> None:
     assert scores.flags == {"other-maximum": 3}
 
 
+def test_what_the_published_rule_cannot_read_counts_as_nothing_to_it_too() -> None:
+    scores = haerae_vision_scores(
+        [
+            judged("haerae-vision/original/2", met(2, 2)),
+            judged("haerae-vision/original/10", "<score>1/1</score> <score>0/1</score>"),
+            judged("haerae-vision/original/11", None, judge_error="timeout"),
+        ],
+        HAERAE,
+    )
+    published = {row.id.rpartition("/")[2]: row.published for row in scores.rows}
+    assert published == {"2": {"S_final": 1.0}, "10": {}, "11": {}}
+    assert figure(scores, config="original").published == pytest.approx(1 / 3)
+
+
 def test_files_say_the_same_under_both_names(tmp_path: Path) -> None:
     own = lines(tmp_path / "own.jsonl", {"id": "koffvqa/default/1", "answer": "a", "judge": "b", "model": "m"})
     upstream = lines(tmp_path / "up.jsonl", {"index": 1, "prediction": "a", "review": "b", "category": "Table"})
