@@ -92,7 +92,7 @@ def read_phrase(phrase: str, *, is_last: bool, may_be_cut: bool) -> int | Doubt 
     if bound := _BOUND.search(rest):
         return Doubt(Flag.NO_SCORE, bound[0])
     numbers = _numbers(rest)
-    if len(set(numbers)) > 1:
+    if len({number_of(each) for each in numbers}) > 1:
         return Doubt(Flag.TWO_SCORES, " and ".join(dict.fromkeys(numbers)))
     if not numbers:
         if percent:

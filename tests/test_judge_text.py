@@ -66,6 +66,7 @@ STATED = {
     "최종 점수: 기준 1은 4점, 기준 2는 4점이므로 8점": 8,
     "The final score is 8 out of 10 because criterion 2 is not met.": 8,
     "I give this answer a score of 8.": 8,
+    "최종 점수: 8점, 즉 8.0점": 8,
     "총 8점": 8,
     "최종 스코어: 8점": 8,
     "최종: 8점": 8,
