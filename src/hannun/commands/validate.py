@@ -122,7 +122,8 @@ def command(
         raise click.UsageError("several targets at once are only printed, as text or github: name one")
     bad = False
     for target in targets:
-        found = validate(target, scope=scope, dialect=dialect, config=config, revision=revision)
+        with screen.counting("rows", quiet=quiet) as one:
+            found = validate(target, scope=scope, dialect=dialect, config=config, revision=revision, on_row=one)
         result = found.without(ignored, known)
         bad |= result.is_bad(strict=strict)
         text = _said(result, form, strict=strict, limit=limit)
