@@ -1,6 +1,6 @@
 """Validation beside what it cannot do without: Pillow's bare load() in two processes, each reading its own row groups.
 
-Rows with one picture of about 100 KB each are made on the fly. Alternating runs; the medians of their rates, and peak memory.
+Rows with one picture of about 100 KB each are made on the fly. Alternating runs; medians of rates, and peak memory.
 """
 
 from __future__ import annotations
