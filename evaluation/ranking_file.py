@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,8 @@ def _lines(text: str, path: Path, rows: Mapping[str, Instance], notes: list[str]
                 f"not a ranking of {CANDIDATES} candidates", where=f"{where}, {at}", got=message,
                 todo="correct the line; hannun eval score --help tells the forms",
             )  # fmt: skip
+        if "images" in value:
+            value["images"] = [nfc(each) for each in value["images"]]
         if "id" in value:
             row_id = names.row_id(value["id"], where, value.get("config"))
         else:
@@ -121,7 +124,7 @@ def _in_row_order(value: Mapping[str, Any], row: Instance, where: str) -> Candid
     given = value["scores"] if "scores" in value else _as_scores(value["ranking"])
     if "images" not in value:
         return tuple(given)
-    by_name = dict(zip(map(nfc, value["images"]), given, strict=True))
+    by_name = dict(zip(value["images"], given, strict=True))
     names = [file_name(each) for each in row.shown]
     if by_name.keys() != set(names):
         raise InputError(
@@ -186,12 +189,17 @@ class _ByImages:
     """Rows by the names of their images, and by their phrase where that takes more."""
 
     def __init__(self, rows: Mapping[str, Instance]) -> None:
-        self._rows: dict[frozenset[str], list[Instance]] = {}
-        for row in rows.values():
-            self._rows.setdefault(frozenset(map(file_name, row.shown)), []).append(row)
+        self._rows = rows
+
+    @cached_property
+    def _by_images(self) -> dict[frozenset[str], list[Instance]]:
+        by_images: dict[frozenset[str], list[Instance]] = {}
+        for row in self._rows.values():
+            by_images.setdefault(frozenset(map(file_name, row.shown)), []).append(row)
+        return by_images
 
     def row_id(self, images: Sequence[str], phrase: str | None, where: str) -> str:
-        rows = self._rows.get(frozenset(map(nfc, images)), [])
+        rows = self._by_images.get(frozenset(images), [])
         if len(rows) > 1 and phrase is not None:
             rows = [row for row in rows if _same_phrase(phrase, row)] or rows
         found = [row.id for row in rows]
