@@ -21,8 +21,8 @@ Cell = dict[str, Any]
 _COLUMNS = ("candidates", IMAGE_IDS, "image", IMAGES)
 
 
-def built_pictures(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Image id and bytes of every picture in a built folder's tables, each once, a row group in memory.
+def built_pictures(folder: Path) -> Iterator[tuple[str, Cell]]:
+    """Image id and cell of every picture in a built folder's tables, each once, a row group in memory.
 
     Raises
     ------
@@ -34,14 +34,14 @@ def built_pictures(folder: Path) -> Iterator[tuple[str, bytes]]:
     if layout_of(folder) is Layout.BY_ID:
         for path in sorted((folder / IMAGES).glob("*.parquet")):
             for row in _rows(path, ("image_id", "image")):
-                yield row["image_id"], row["image"]["bytes"]
+                yield row["image_id"], row["image"]
         return
     seen: set[str] = set()
     for image_ids, cells in _embedded(folder, seen):
         for image_id, cell in zip(image_ids, cells, strict=True):
             if image_id not in seen:
                 seen.add(image_id)
-                yield image_id, cell["bytes"]
+                yield image_id, cell
 
 
 def question_cells(folder: Path, config: str) -> Iterator[tuple[Question, list[Cell]]]:
