@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from hannun.builders.features import readme_features
@@ -38,14 +39,23 @@ GENERATED = frozenset((*_PLAIN_KEYS, "configs", "dataset_info"))
 """Keys of the front matter that come from the folder; others are its owner's."""
 
 
+class Part(StrEnum):
+    """What a stale part is of: counts of rows or bytes, what else `datasets` loads by, or what people read."""
+
+    ROWS = "rows"
+    BYTES = "bytes"
+    LOADING = "loading"
+    SHOWN = "shown"
+
+
 @dataclass(frozen=True)
 class Stale:
-    """Something that a card says otherwise than its folder; `loads_by` is true of what `datasets` loads by."""
+    """Something that a card says otherwise than its folder."""
 
     what: str
     card: str
     folder: str
-    loads_by: bool = False
+    part: Part = Part.SHOWN
 
 
 def front_matter(benchmark: Benchmark, tables: Tables, lock: Iterable[LockEntry]) -> dict[str, Any]:
@@ -138,9 +148,9 @@ def stale_head(card: Mapping[str, Any], due: Mapping[str, Any]) -> Iterator[Stal
 
 def _stale_configs(card: Mapping[str, Any], due: Mapping[str, Any]) -> Iterator[Stale]:
     for name in due.keys() - card.keys():
-        yield Stale(f"config {name}", "not listed", "there", loads_by=True)
+        yield Stale(f"config {name}", "not listed", "there", Part.LOADING)
     for name in card.keys() - due.keys():
-        yield Stale(f"config {name}", "listed", "has no tables", loads_by=True)
+        yield Stale(f"config {name}", "listed", "has no tables", Part.LOADING)
     if list(card) != list(due) and card.keys() == due.keys():
         yield Stale("order of configs", ", ".join(card), ", ".join(due))
     for name in due.keys() & card.keys():
@@ -149,7 +159,7 @@ def _stale_configs(card: Mapping[str, Any], due: Mapping[str, Any]) -> Iterator[
             yield Stale(f"default of config {name}", _shown(card[name].get("default")), f"the default is {default}")
         if card[name].get("data_files") != due[name]["data_files"]:
             both = _shown(card[name].get("data_files")), _shown(due[name]["data_files"])
-            yield Stale(f"data_files of config {name}", *both, loads_by=True)
+            yield Stale(f"data_files of config {name}", *both, Part.LOADING)
 
 
 def _stale_infos(card: Mapping[str, Any], due: Mapping[str, Any]) -> Iterator[Stale]:
@@ -157,27 +167,24 @@ def _stale_infos(card: Mapping[str, Any], due: Mapping[str, Any]) -> Iterator[St
         said = card.get(name)
         if said is None:
             yield Stale(
-                f"dataset_info of config {name}", "not there", "features and splits of its tables", loads_by=True
+                f"dataset_info of config {name}", "not there", "features and splits of its tables", Part.LOADING
             )
             continue
         if said.get("features") != info["features"]:
-            yield Stale(
-                f"features of config {name}", *_differing(said.get("features"), info["features"]), loads_by=True
-            )
+            yield Stale(f"features of config {name}", *_differing(said.get("features"), info["features"]), Part.LOADING)
         splits = {each["name"]: each for each in info["splits"]}
         said_splits = {str(each["name"]): each for each in said.get("splits") or () if "name" in each}
         for split in [*splits, *sorted(said_splits.keys() - splits.keys())]:
             ours, theirs = splits.get(split), said_splits.get(split)
             if ours is None or theirs is None:
                 there = ["not there" if each is None else "there" for each in (theirs, ours)]
-                yield Stale(f"split {name}/{split}", there[0], there[1], loads_by=True)
+                yield Stale(f"split {name}/{split}", there[0], there[1], Part.LOADING)
                 continue
-            for key, what in (("num_examples", "rows"), ("num_bytes", "bytes")):
+            for key, part in (("num_examples", Part.ROWS), ("num_bytes", Part.BYTES)):
                 if theirs.get(key) != ours[key]:
-                    both = _shown(theirs.get(key)), _shown(ours[key])
-                    yield Stale(f"{what} of {name}/{split}", *both, loads_by=key == "num_examples")
+                    yield Stale(f"{part} of {name}/{split}", _shown(theirs.get(key)), _shown(ours[key]), part)
     for name in card.keys() - due.keys():
-        yield Stale(f"dataset_info of config {name}", "there", "no tables", loads_by=True)
+        yield Stale(f"dataset_info of config {name}", "there", "no tables", Part.LOADING)
 
 
 def _by_name(value: Any) -> dict[str, Any]:

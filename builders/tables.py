@@ -75,12 +75,26 @@ def _read(path: Path) -> tuple[int, Mapping[str, Any]]:
     try:
         with pq.ParquetFile(path) as parquet:
             metadata = parquet.schema_arrow.metadata or {}
-            described: Mapping[str, Any] = json.loads(metadata[b"huggingface"])["info"]["features"]
-            return parquet.metadata.num_rows, described
-    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
+            described = json.loads(metadata[b"huggingface"])["info"]["features"]
+            columns = {column.name: column.type for column in parquet.schema_arrow}
+            return parquet.metadata.num_rows, _in_order(described, columns)
+    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(
             "not a table of a built folder",
             where=str(path),
             got=str(error).partition("\n")[0][:200] or type(error).__name__,
             todo="build it again: hannun build NAME --out DIR",
         ) from None
+
+
+def _in_order(described: Mapping[str, Any], types: Mapping[str, Any]) -> dict[str, Any]:
+    """Features in the order of the table's columns and their fields; the metadata sort them by name."""
+    return {name: _feature_in_order(described[name], kind) for name, kind in types.items()}
+
+
+def _feature_in_order(feature: Any, kind: Any) -> Any:
+    if isinstance(feature, list):
+        return [_feature_in_order(feature[0], kind.value_type)]
+    if "_type" in feature:
+        return feature
+    return _in_order(feature, {field.name: field.type for field in kind})

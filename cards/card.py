@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from hannun.builders.head import front_matter, readme
-from hannun.builders.layout import IMAGES
+from hannun.builders.layout import IMAGE_IDS, IMAGES
 from hannun.cards.facts import CardFacts
 from hannun.cards.page import plain, render_markdown
 from hannun.cards.rights import image_right
@@ -37,7 +37,7 @@ _IMAGES_CONFIG = {
     "en": "Every picture once; the other configs name them by `image_id`.",
     "ko": "그림을 한 장씩 담은 구성. 다른 구성은 `image_id`로 그림을 가리킵니다.",
 }
-_IMAGE_IDS = "ids of the row's pictures, in order; the config `images` has them"
+_NAMES = "ids of the row's pictures, in order; the config `images` has them"
 
 
 def card(facts: CardFacts, kept: Mapping[str, Any] | None = None, own_text: str = "") -> str:
@@ -61,6 +61,7 @@ def body(facts: CardFacts) -> str:
     entry = benchmark.card
     return render_markdown(
         "card.md",
+        h="###" if "ko" in entry.wordings else "##",
         name=benchmark.name,
         title=benchmark.title,
         summary=benchmark.summary,
@@ -85,8 +86,7 @@ def body(facts: CardFacts) -> str:
         built=f"{facts.rows:,}",
         substitutions={what: f"{count:,}" for what, count in facts.substitutions.items()},
         sources=[_source(benchmark, each) for each in recipe["sources"]],
-        package=f"'hannun[{','.join(benchmark.needs)}]'" if benchmark.needs else "hannun",
-        build_options=_build_options(facts),
+        rebuild_code=_rebuild_code(facts),
         by_hand=[each for each in benchmark.sources.values() if each.by_hand and each.kind == "person"],
         rights=recipe.get("rights"),
         texts=[_text_licence(name, each) for name, each in benchmark.text_licences.items()],
@@ -164,7 +164,7 @@ def _fields(facts: CardFacts) -> list[dict[str, str]]:
     for config, features in facts.tables.features.items():
         schema = json_schema.merged_properties("image" if config == IMAGES else records[config])
         for name, feature in features.items():
-            meaning = schema.get(name, {}).get("description", _IMAGE_IDS)
+            meaning = _NAMES if name == IMAGE_IDS else schema.get(name, {}).get("description", "")
             found.setdefault(
                 name,
                 {
@@ -198,8 +198,8 @@ def _source(benchmark: catalogue.Benchmark, source: Mapping[str, Any]) -> dict[s
     }
 
 
-def _build_options(facts: CardFacts) -> str:
-    """The words after `hannun build` that make this folder again."""
+def _rebuild_code(facts: CardFacts) -> str:
+    """The commands that make this folder again."""
     recipe = facts.recipe
     defaults = completed_options(recipe_module(facts.benchmark.recipe), {})
     options = {**recipe["options"], "seed": recipe["seed"]}
@@ -211,7 +211,10 @@ def _build_options(facts: CardFacts) -> str:
     ]
     words += [f"--source {entry.name}=FILE" for entry in facts.benchmark.sources.values() if entry.kind == "person"]
     words += ["--layout by-id"] if IMAGES in facts.tables.sizes and "rights" not in recipe else []
-    return " ".join([*words, f"--out {facts.benchmark.name}"])
+    words += [f"--out {facts.benchmark.name}"]
+    needs = facts.benchmark.needs
+    package = f"'hannun[{','.join(needs)}]'" if needs else "hannun"
+    return f"```sh\npip install {package}\nhannun build {' '.join(words)}\n```"
 
 
 def _text_licence(name: str, licence: Licence) -> dict[str, str | None]:

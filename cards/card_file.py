@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hannun.builders.folder import README
-from hannun.builders.head import GENERATED, Stale, front_matter, read_head, stale_head
+from hannun.builders.head import GENERATED, Part, Stale, front_matter, read_head, stale_head
 from hannun.cards.card import body, card
 from hannun.cards.facts import CardFacts
 from hannun.cards.sample import SAMPLE, same_picture
@@ -64,11 +64,11 @@ def write_card(folder: Path, facts: CardFacts) -> None:
 def stale_parts(folder: Path, facts: CardFacts) -> list[Stale]:
     """What the card says otherwise than the folder; none when it is up to date."""
     if not (folder / README).is_file():
-        return [Stale(README, "not there", "due", loads_by=True)]
+        return [Stale(README, "not there", "due", Part.LOADING)]
     try:
         read = read_card(folder)
     except InputError as error:
-        return [Stale("front matter", error.got or error.what, "YAML between two lines of ---", loads_by=True)]
+        return [Stale("front matter", error.got or error.what, "YAML between two lines of ---", Part.LOADING)]
     due = front_matter(facts.benchmark, facts.tables, facts.lock)
     return [*stale_head(read.head, due), *_stale_body(read.body, body(facts)), *_stale_picture(folder, facts)]
 

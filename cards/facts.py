@@ -12,6 +12,7 @@ from hannun.builders.built import built_pictures
 from hannun.builders.folder import SUBSTITUTIONS
 from hannun.builders.layout import IMAGES
 from hannun.builders.tables import Tables, read_tables, table_files
+from hannun.cards.frame import in_config_order
 from hannun.cards.sample import Sample, choose, draw
 from hannun.reconstruct.plan_folder import LOCK, RECIPE, PlanFolder
 from hannun.schemas import catalogue
@@ -69,7 +70,7 @@ def read_facts(folder: Path) -> CardFacts:
         )
     lock = plan.lock()
     # Of an upload whose texts were left out, the rows are too.
-    rows = plan.rows() if plan.rows_path.is_file() else []
+    rows = in_config_order(benchmark, plan.rows()) if plan.rows_path.is_file() else []
     sample = choose(benchmark, rows, lock, held_pictures(folder, tables, rows))
     pictures = _pictures(folder, {image_id for row in sample.rows for image_id in row.shown})
     return CardFacts(
