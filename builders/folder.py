@@ -22,6 +22,8 @@ from hannun.schemas.strict_json import load
 
 README = "README.md"
 SUBSTITUTIONS = "substitutions.jsonl"
+SAMPLE, CROISSANT = "sample.webp", "croissant.json"
+"""What a build has only where licences and installed packages allow."""
 GROUP_BYTES = 48 << 20
 """A row group is cut when it holds this much; readers keep one in memory (Hub viewers want <= 64 MiB)."""
 GROUP_ROWS = 1000
@@ -102,7 +104,8 @@ def staged(folder: Path) -> Iterator[Path]:
         staging.mkdir(parents=True)
         yield staging
         folder.mkdir(exist_ok=True)
-        (folder / README).unlink(missing_ok=True)
+        for name in (README, SAMPLE, CROISSANT):
+            (folder / name).unlink(missing_ok=True)
         for old in folder.iterdir():
             if _holds_tables(old):
                 shutil.rmtree(old)

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote
 
+from hannun.builders.folder import SAMPLE
 from hannun.builders.head import front_matter, readme
 from hannun.builders.layout import IMAGE_IDS, IMAGES
 from hannun.cards.facts import CardFacts
 from hannun.cards.page import plain, render_markdown
 from hannun.cards.rights import image_right
-from hannun.cards.sample import SAMPLE
 from hannun.reconstruct.recipes import completed_options, recipe_module
 from hannun.schemas import catalogue, json_schema
 from hannun.schemas.instance import Instance

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-from hannun.builders.folder import README
+from hannun.builders.folder import README, SAMPLE
 from hannun.builders.head import GENERATED, Part, Stale, front_matter, read_head, stale_head
 from hannun.cards.card import body, card
 from hannun.cards.facts import CardFacts
-from hannun.cards.sample import SAMPLE, same_picture
+from hannun.cards.sample import same_picture
 from hannun.schemas.errors import InputError
 from hannun.schemas.text_file import lines_of, read_text, write_whole
 
@@ -21,44 +21,35 @@ _ROOM = 200
 
 
 @dataclass(frozen=True)
-class CardFile:
-    """A README.md as it is read: its front matter, its body, and from the line `OWN_TEXT` on what is its owner's."""
+class Own:
+    """What of a card is its owner's: keys of the front matter that are not generated, and the text below `OWN_TEXT`."""
 
-    head: dict[str, Any] = field(default_factory=dict)
-    body: str = ""
-    own_text: str = ""
-
-    @property
-    def kept(self) -> dict[str, Any]:
-        """Keys of the front matter that are not generated."""
-        return {key: value for key, value in self.head.items() if key not in GENERATED}
+    keys: Mapping[str, Any] = field(default_factory=dict)
+    text: str = ""
 
 
-def read_card(folder: Path) -> CardFile:
-    """The card of a folder; an empty one where there is none.
-
-    Raises
-    ------
-    InputError
-        It is not UTF-8 text, or its front matter is no YAML mapping.
-    """
+def own_parts(folder: Path) -> Own:
+    """What the owner added to the card of a folder; nothing where there is no card, and no keys of a broken head."""
     path = folder / README
     if not path.is_file():
-        return CardFile()
-    text = "\n".join(lines_of(read_text(path).text)) + "\n"
-    head, rest = read_head(text, str(path))
-    generated, marker, own = rest.partition(OWN_TEXT)
-    return CardFile(head, generated, marker + own)
+        return Own()
+    text = _text(path)
+    try:
+        head, _ = read_head(text, str(path))
+    except InputError:
+        head = {}
+    _, _, own = text.partition(OWN_TEXT)
+    return Own({key: value for key, value in head.items() if key not in GENERATED}, own.strip("\n"))
 
 
-def write_card(folder: Path, facts: CardFacts) -> None:
-    """Write README.md and the sample picture; what the owner added to an earlier card stays."""
-    before = read_card(folder)
+def write_card(folder: Path, facts: CardFacts, own: Own) -> None:
+    """Write README.md and the sample picture, with what is the owner's."""
     if facts.picture is not None:
         write_whole(folder / SAMPLE, facts.picture)
     else:
         (folder / SAMPLE).unlink(missing_ok=True)
-    write_whole(folder / README, card(facts, before.kept, f"\n{before.own_text}" if before.own_text else "").encode())
+    text = f"\n{OWN_TEXT}\n" + (f"\n{own.text}\n" if own.text else "")
+    write_whole(folder / README, card(facts, own.keys, text).encode())
 
 
 def stale_parts(folder: Path, facts: CardFacts) -> list[Stale]:
@@ -66,11 +57,16 @@ def stale_parts(folder: Path, facts: CardFacts) -> list[Stale]:
     if not (folder / README).is_file():
         return [Stale(README, "not there", "due", Part.LOADING)]
     try:
-        read = read_card(folder)
+        head, rest = read_head(_text(folder / README), README)
     except InputError as error:
         return [Stale("front matter", error.got or error.what, "YAML between two lines of ---", Part.LOADING)]
     due = front_matter(facts.benchmark, facts.tables, facts.lock)
-    return [*stale_head(read.head, due), *_stale_body(read.body, body(facts)), *_stale_picture(folder, facts)]
+    generated, _, _ = rest.partition(OWN_TEXT)
+    return [*stale_head(head, due), *_stale_body(generated, body(facts)), *_stale_picture(folder, facts)]
+
+
+def _text(path: Path) -> str:
+    return "\n".join(lines_of(read_text(path).text)) + "\n"
 
 
 def _stale_body(card_text: str, due_text: str) -> Iterator[Stale]:

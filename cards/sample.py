@@ -14,7 +14,6 @@ from hannun.schemas.lock import LockEntry
 from hannun.schemas.row import Row
 from PIL import Image, ImageChops, ImageOps, UnidentifiedImageError
 
-SAMPLE = "sample.webp"
 ROWS = 3
 _SIDE, _GAP = 88, 8
 """Pixels of a picture's place and of the room around it, which holds the gold's frame."""
