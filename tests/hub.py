@@ -128,6 +128,10 @@ def hub(root: Path | None = None) -> Iterator[Hub]:
             path = unquote(urlsplit(self.path).path)
             served.asked.append(f"POST {path}")
             body = self._body()
+            status = served.answers.get(path.rpartition("/")[2])
+            if status is not None:
+                self._refuse(status, "Injected")
+                return
             if path == "/api/validate-yaml":
                 problems = card_problems(json.loads(body)["content"])
                 self._send(
@@ -135,11 +139,8 @@ def hub(root: Path | None = None) -> Iterator[Hub]:
                 )
                 return
             token = self.headers.get("authorization", "").removeprefix("Bearer ")
-            status = served.answers.get(path.rpartition("/")[2])
             named = re.match(r"/(api/)?datasets/([^/]+/[^/.]+)", path)
-            if status is not None:
-                self._refuse(status, "Injected")
-            elif named and path.endswith("paths-info/" + path.rpartition("/")[2]):
+            if named and path.endswith("paths-info/" + path.rpartition("/")[2]):
                 if self._may_see(named[2]):
                     self._paths(named[2], path.rpartition("/")[2], body)
             elif not token:
@@ -174,7 +175,7 @@ def hub(root: Path | None = None) -> Iterator[Hub]:
                 assert served.root is not None
                 served.repos[repo] = served.root / repo
                 served.repos[repo].mkdir(parents=True)
-                if wanted.get("private"):
+                if wanted.get("private") or wanted.get("visibility") == "private":
                     served.private.add(repo)
                 self._send({"url": f"{served.address}/datasets/{repo}", "id": repo, "name": repo})
 
