@@ -130,9 +130,11 @@ def command(
         if reports is not None:
             reports.mkdir(parents=True, exist_ok=True)
             for name, each in _REPORTS.items():
-                write_whole(reports / name, _said(result, each, strict=strict, limit=limit).encode())
+                write_whole(
+                    reports / name, _said(result, each, strict=strict, limit=limit).encode(errors="backslashreplace")
+                )
         if out is not None:
-            write_whole(out, text.encode())
+            write_whole(out, text.encode(errors="backslashreplace"))
         elif form in ("json", "junit", "sarif") or not quiet:
             screen.say(text.removesuffix("\n"))
     return ExitCode.FINDINGS if bad else ExitCode.COMPLETE
