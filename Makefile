@@ -14,7 +14,7 @@ $(BIN)/hannun: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[kona,sage,scores,similar,dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[kona,sage,scores,similar,croissant,dev]'
 	@touch $(BIN)/hannun
 
 demo: $(BIN)/hannun  ## Rebuild KoNA from its sources, check it, load it, print a row
@@ -35,6 +35,7 @@ bench: $(BIN)/hannun  ## Measure against peers (see benchmarks/)
 	$(BIN)/python benchmarks/fetch.py
 	$(BIN)/python benchmarks/plan.py
 	$(BIN)/python benchmarks/score.py
+	$(BIN)/python benchmarks/validate.py
 
 clean:  ## Remove what the targets made
 	rm -rf $(VENV) .check-venv build dist $(DEMO) *.egg-info

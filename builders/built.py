@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import zip_longest
@@ -21,8 +21,8 @@ Cell = dict[str, Any]
 _COLUMNS = ("candidates", IMAGE_IDS, "image", IMAGES)
 
 
-def built_pictures(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Image id and bytes of every picture in a built folder's tables, each once, a row group in memory.
+def built_pictures(folder: Path) -> Iterator[tuple[str, Cell]]:
+    """Image id and cell of every picture in a built folder's tables, each once, a row group in memory.
 
     Raises
     ------
@@ -34,14 +34,14 @@ def built_pictures(folder: Path) -> Iterator[tuple[str, bytes]]:
     if layout_of(folder) is Layout.BY_ID:
         for path in sorted((folder / IMAGES).glob("*.parquet")):
             for row in _rows(path, ("image_id", "image")):
-                yield row["image_id"], row["image"]["bytes"]
+                yield row["image_id"], row["image"]
         return
     seen: set[str] = set()
     for image_ids, cells in _embedded(folder, seen):
         for image_id, cell in zip(image_ids, cells, strict=True):
             if image_id not in seen:
                 seen.add(image_id)
-                yield image_id, cell["bytes"]
+                yield image_id, cell
 
 
 def question_cells(folder: Path, config: str) -> Iterator[tuple[Question, list[Cell]]]:
@@ -61,6 +61,19 @@ def question_cells(folder: Path, config: str) -> Iterator[tuple[Question, list[C
                 yield question, _cells(row)
             else:
                 yield question, [pictures.cell(image_id) for image_id in question.images]
+
+
+def table_rows(folder: Path, config: str, split: str, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Rows of one split with those of the columns that its tables have, a row group in memory.
+
+    `image_ids` is given where the tables of questions embed the pictures, too: the folder's rows name them.
+    """
+    rows = (row for path in sorted((folder / config).glob(f"{split}-*.parquet")) for row in _rows(path, columns))
+    if IMAGE_IDS not in columns or layout_of(folder) is Layout.BY_ID:
+        yield from rows
+        return
+    for question, row in _paired(folder / config, split, _questions(folder, config).get(split, ()), rows):
+        yield {**row, IMAGE_IDS: list(question.images)}
 
 
 def _embedded(folder: Path, seen: AbstractSet[str]) -> Iterator[tuple[Sequence[str], list[Cell]]]:
@@ -91,6 +104,12 @@ def _questions(folder: Path, config: str) -> dict[str, list[Question]]:
 def _beside(folder: Path, split: str, questions: Sequence[Question]) -> Iterator[tuple[Question, dict[str, Any]]]:
     """Questions beside the rows of their tables, which do not name them."""
     rows = (row for path in sorted(folder.glob(f"{split}-*.parquet")) for row in _rows(path, _COLUMNS))
+    return _paired(folder, split, questions, rows)
+
+
+def _paired(
+    folder: Path, split: str, questions: Sequence[Question], rows: Iterable[dict[str, Any]]
+) -> Iterator[tuple[Question, dict[str, Any]]]:
     for question, row in zip_longest(questions, rows):
         if question is None or row is None:
             raise InputError(

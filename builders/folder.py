@@ -7,39 +7,29 @@ README.md last: a folder without it is not a build.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hannun.builders.features import arrow_schema, readme_features
-from hannun.schemas.catalogue import Benchmark
+from hannun.builders.features import arrow_schema
+from hannun.builders.tables import TABLE, SplitSize
 from hannun.schemas.errors import IncompleteError, InputError
 from hannun.schemas.json_schema import problems
-from hannun.schemas.lock import LockEntry
 from hannun.schemas.strict_json import load
 
 README = "README.md"
+SUBSTITUTIONS = "substitutions.jsonl"
+SAMPLE, CROISSANT = "sample.webp", "croissant.json"
+"""What a build has only where licences and installed packages allow."""
 GROUP_BYTES = 48 << 20
 """A row group is cut when it holds this much; readers keep one in memory (Hub viewers want <= 64 MiB)."""
 GROUP_ROWS = 1000
 SHARD_BYTES = 480 << 20
 
 Record = Mapping[str, Any]
-
-_TABLE = re.compile(r"[a-z]+-\d{5}-of-\d{5}\.parquet")
-
-
-@dataclass(frozen=True)
-class SplitSize:
-    """Rows, and bytes of the parquet files, of one split of one config."""
-
-    rows: int
-    bytes: int
 
 
 def write_splits(
@@ -68,56 +58,6 @@ def write_splits(
             if size.rows:
                 sizes.setdefault(config, {})[split] = size
     return sizes
-
-
-def front_matter(
-    benchmark: Benchmark,
-    features: Mapping[str, Mapping[str, Any]],
-    sizes: Mapping[str, Mapping[str, SplitSize]],
-    lock: Iterable[LockEntry],
-) -> dict[str, Any]:
-    """The YAML head of README.md: what `datasets` needs to load the folder, and what the Hub shows.
-
-    Parameters
-    ----------
-    features
-        Config -> the features of its tables by column.
-    lock
-        The images that the folder holds; their licences are named beside the text's.
-    """
-    licences = {each.spdx for each in benchmark.text_licences.values()}
-    licences |= {(entry.licence or {}).get("spdx") for entry in lock}
-    return {
-        "pretty_name": benchmark.title,
-        "language": list(benchmark.languages),
-        "license": sorted((spdx or "other").lower() for spdx in licences),
-        "configs": [
-            {
-                "config_name": config,
-                "data_files": [{"split": split, "path": f"{config}/{split}-*.parquet"} for split in splits],
-                **({"default": True} if place == 0 else {}),
-            }
-            for place, (config, splits) in enumerate(sizes.items())
-        ],
-        "dataset_info": [
-            {
-                "config_name": config,
-                "features": readme_features(features[config]),
-                "splits": [
-                    {"name": split, "num_bytes": size.bytes, "num_examples": size.rows}
-                    for split, size in splits.items()
-                ],
-            }
-            for config, splits in sizes.items()
-        ],
-    }
-
-
-def readme(head: Mapping[str, Any], body: str) -> str:
-    """README.md from its front matter and its body (Markdown)."""
-    import yaml
-
-    return f"---\n{yaml.safe_dump(dict(head), allow_unicode=True, sort_keys=False, width=1000)}---\n\n{body}"
 
 
 def check_place(folder: Path) -> None:
@@ -164,7 +104,8 @@ def staged(folder: Path) -> Iterator[Path]:
         staging.mkdir(parents=True)
         yield staging
         folder.mkdir(exist_ok=True)
-        (folder / README).unlink(missing_ok=True)
+        for name in (README, SAMPLE, CROISSANT):
+            (folder / name).unlink(missing_ok=True)
         for old in folder.iterdir():
             if _holds_tables(old):
                 shutil.rmtree(old)
@@ -188,7 +129,7 @@ def staged(folder: Path) -> Iterator[Path]:
 def _holds_tables(path: Path) -> bool:
     """Whether a folder holds the tables of a config and nothing else."""
     names = [entry.name for entry in path.iterdir()] if path.is_dir() else []
-    return bool(names) and all(map(_TABLE.fullmatch, names))
+    return bool(names) and all(map(TABLE.fullmatch, names))
 
 
 def _write_split(folder: Path, split: str, features: Mapping[str, Any], records: Iterable[Record]) -> SplitSize:

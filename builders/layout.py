@@ -29,11 +29,11 @@ def table_features(benchmark: Benchmark, layout: Layout) -> dict[str, dict[str, 
     whole = {config.name: feature_dict(config.record or benchmark.record) for config in benchmark.configs}
     if layout is Layout.EMBEDDED:
         return whole
-    rows = {config: _by_id(features) for config, features in whole.items()}
+    rows = {config: without_pictures(features) for config, features in whole.items()}
     return {**rows, IMAGES: feature_dict("image")}
 
 
-def _by_id(features: Mapping[str, Any]) -> dict[str, Any]:
+def without_pictures(features: Mapping[str, Any]) -> dict[str, Any]:
     """Features without pictures; where no candidates name them, with their ids."""
     others = {name: feature for name, feature in features.items() if name not in ("image", IMAGES)}
     return others if "candidates" in others else {**others, IMAGE_IDS: [{"dtype": "string", "_type": "Value"}]}

@@ -73,12 +73,12 @@ def project(row: Row, pictures: Pictures, features: Mapping[str, Any]) -> Mappin
     return values
 
 
-def image_record(entry: LockEntry, pictures: Pictures) -> Mapping[str, Any]:
-    """A picture of the built lock as a record of the config `images`."""
+def image_record(entry: LockEntry, cell: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A picture of the built lock, with its cell, as a record of the config `images`."""
     licence = entry.licence or {}
     return {
         "image_id": entry.image_id,
-        "image": pictures.cell(entry.image_id),
+        "image": cell,
         "licence": licence.get("spdx") or licence.get("name"),
         "attribution": entry.attribution,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -67,6 +67,33 @@ class Config:
 
 
 @dataclass(frozen=True)
+class Wording:
+    """What a card says of a benchmark in one language, beyond the catalogue's own texts.
+
+    `summary`, `configs` (name -> what it is) and `fields` (name -> meaning) stand in for the catalogue's and the
+    record schema's English in another language.
+    """
+
+    differences: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
+    ethics: tuple[str, ...] = ()
+    title: str | None = None
+    summary: str | None = None
+    configs: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CardEntry:
+    """What only the card needs: the Hub's task categories and tags, papers by arXiv number, texts by language."""
+
+    task_categories: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    arxiv: tuple[str, ...] = ()
+    wordings: Mapping[str, Wording] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Benchmark:
     """One catalogue entry.
 
@@ -96,6 +123,7 @@ class Benchmark:
     facts: tuple[dict[str, Any], ...] = ()
     results: tuple[dict[str, Any], ...] = ()
     members: tuple[Benchmark, ...] = ()
+    card: CardEntry = field(default_factory=CardEntry)
 
     @property
     def recipes(self) -> tuple[str, ...]:
@@ -194,6 +222,7 @@ def benchmark(name: str) -> Benchmark:
         facts=(*entry.pop("facts", ()), *(fact for member in members for fact in member.facts)),
         results=(*entry.pop("results", ()), *(result for member in members for result in member.results)),
         members=members,
+        card=_card(entry.pop("card", {}), members),
         **entry,
     )
 
@@ -208,6 +237,29 @@ def _joined(citations: list[str]) -> str:
     """Entries of BibTeX, each once, in order."""
     split = (each.strip() for citation in citations for each in re.split(r"\n\n(?=@)", citation))
     return "\n\n".join(dict.fromkeys(filter(None, split)))
+
+
+def _card(fields: dict[str, Any], members: tuple[Benchmark, ...]) -> CardEntry:
+    """The entry's own, with what those of its members add."""
+    names = ("task_categories", "tags", "arxiv")
+    shared = {name: _each_once([fields.get(name, ()), *(getattr(m.card, name) for m in members)]) for name in names}
+    wordings = {language: _wording(texts) for language, texts in fields.items() if language not in names}
+    for member in members:
+        for language, added in member.card.wordings.items():
+            own = wordings.get(language, Wording())
+            lists = ("differences", "limits", "ethics")
+            joined: dict[str, Any] = {name: _each_once([getattr(own, name), getattr(added, name)]) for name in lists}
+            wordings[language] = replace(own, **joined)
+    return CardEntry(wordings=wordings, **shared)
+
+
+def _wording(texts: dict[str, Any]) -> Wording:
+    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in texts.items()}
+    return Wording(**values)
+
+
+def _each_once(lists: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each for several in lists for each in several))
 
 
 def _licence(fields: dict[str, Any]) -> Licence:

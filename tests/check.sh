@@ -8,7 +8,7 @@ rm -rf build "$venv" .check-dist ./*.egg-info
 "$venv/bin/python" -m pip install --quiet --upgrade pip
 "$venv/bin/python" -m pip wheel --quiet --no-deps --wheel-dir .check-dist .
 rm -rf build ./*.egg-info
-"$venv/bin/python" -m pip install --quiet "$(echo .check-dist/hannun-*.whl)[kona,sage,scores,similar,dev]"
+"$venv/bin/python" -m pip install --quiet "$(echo .check-dist/hannun-*.whl)[kona,sage,scores,similar,croissant,dev]"
 "$venv/bin/ruff" format --check .
 "$venv/bin/ruff" check .
 root=$PWD

@@ -52,6 +52,14 @@ def built_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def built_all(built_once: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A built folder of every benchmark and config, by name, that no test may change."""
+    from builds import build_all
+
+    return build_all(tmp_path_factory.mktemp("built-all"), built_once)
+
+
 @pytest.fixture
 def built(built_once: Path, tmp_path: Path) -> Path:
     """A built KoNA of one's own, to damage."""

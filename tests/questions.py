@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hannun.builders.folder import README, readme, write_splits
+from hannun.builders.folder import README, write_splits
+from hannun.builders.head import readme
 from hannun.schemas import catalogue
 from hannun.schemas.digest import digests_of
 from hannun.schemas.instance import config_of

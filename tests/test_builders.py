@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -93,7 +94,16 @@ def test_row_groups_are_cut_by_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_the_folder_is_self_contained_and_says_what_it_is(built_once: Path) -> None:
     names = {path.name for path in built_once.iterdir()}
-    expected = {"README.md", "recipe.json", "instances.jsonl", "images.lock.jsonl", "substitutions.jsonl"}
+    expected = {
+        "README.md",
+        "recipe.json",
+        "instances.jsonl",
+        "images.lock.jsonl",
+        "substitutions.jsonl",
+        "sample.webp",
+    }
+    if importlib.util.find_spec("mlcroissant") is not None:
+        expected.add("croissant.json")
     assert names == expected | {"plan", "original", "explicit", "neutralized"}
     card = (built_once / "README.md").read_text("utf-8")
     assert "no earlier paper" in card

@@ -66,8 +66,8 @@ def test_both_layouts_hold_the_same_rows_and_pictures(built_once: Path, by_id_on
 def test_the_card_says_how_rows_find_their_pictures(by_id_once: Path, tmp_path: Path) -> None:
     card = (by_id_once / "README.md").read_text("utf-8")
     assert "Every picture once" in card
-    code = card.split("```python\n")
-    program = "".join(block.partition("```")[0] for block in code[1:3]).replace("PATH_OF_THIS_FOLDER", str(by_id_once))
+    blocks = [block.partition("```")[0] for block in card.split("```python\n")]
+    program = next(each for each in blocks if "PATH_OF" in each).replace("PATH_OF_THIS_FOLDER", str(by_id_once))
     held: dict[str, Any] = {}
     exec(program, held)
     assert [picture.size for picture in held["first_row"]] == [(72, 72)] * 10

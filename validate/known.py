@@ -15,7 +15,7 @@ from hannun.schemas.errors import InputError
 from hannun.schemas.lock import LockEntry
 from hannun.schemas.row import SCHEMAS
 from hannun.schemas.strict_json import load
-from hannun.validate.checks.card import card_of, check_counts, data_files
+from hannun.validate.checks.card import card_of, check_counts, check_head, data_files
 from hannun.validate.checks.images import ImageChecks, check_locked
 from hannun.validate.checks.questions import Questions, check_asked, is_question
 from hannun.validate.checks.records import check_columns, check_record, nullable_fields
@@ -108,6 +108,7 @@ class KnownFolder:
             self._result.add(Part.SCHEMA, check_columns(place, path, features.get(config, {})))
             holds_images = layout is Layout.BY_ID and config == IMAGES
             for row in self._looked_at(images, self._rows(place, path)):
+                self._result.seen()
                 counts[config, split] = counts.get((config, split), 0) + 1
                 schema = "image" if holds_images else records.get(config, benchmark.record)
                 self._result.add(Part.SCHEMA, check_record(row, schema))
@@ -122,6 +123,7 @@ class KnownFolder:
             self._result.add(Part.IMAGES, images.missing(Place(benchmark.rows_file), tables))
         if isinstance(card, dict):
             self._result.add(Part.SCHEMA, check_counts(card, counts))
+            self._result.add(Part.SCHEMA, check_head(self._folder, benchmark, card, lock.values()))
         instances = (row.values for row in written if "id" in row.values and not is_question(row.values))
         expected = [*instances, *questions.expected(by_id=layout is Layout.BY_ID)]
         self._result.add(Part.ROWS, same_rows(Place(benchmark.rows_file), expected, tables))

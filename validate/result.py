@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -44,7 +44,8 @@ class Scope:
 class Result:
     """Everything that a validation has to say of what was asked for.
 
-    `folder` is where the files lie that findings name, None where they are not the user's own.
+    `folder` is where the files lie that findings name, None where they are not the user's own. `on_row` is called
+    for every row of a table that is looked at.
     """
 
     target: str
@@ -56,6 +57,12 @@ class Result:
     rows: int = 0
     ignored: int = 0
     known: int = 0
+    on_row: Callable[[], object] | None = None
+
+    def seen(self) -> None:
+        """Tell whoever watches that another row was looked at."""
+        if self.on_row is not None:
+            self.on_row()
 
     def add(self, part: Part, findings: Iterable[Finding]) -> None:
         """Run a check of that part, where it was asked for."""

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hannun.schemas.errors import InputError
-from hannun.schemas.json_schema import problems
-from hannun.schemas.text_file import read_text
+from hannun.schemas.toml_file import read_toml
 
 NAME = "hannun.toml"
 
@@ -40,20 +37,12 @@ def read_table_config(path: Path) -> TableConfig:
     InputError
         It cannot be read, is no TOML, or says something else.
     """
-    try:
-        value = tomllib.loads(read_text(path).text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError("not TOML", where=str(path), got=str(error), todo="correct the file") from None
-    wrong = problems("table_config", value)
-    if wrong:
-        at, message = wrong[0]
-        raise InputError(
-            "not a configuration of tables",
-            where=f"{path}, {at}",
-            expected="[columns] with id, text, images, candidates and label, and [classes]",
-            got=message,
-            todo="correct the file",
-        )
+    value = read_toml(
+        path,
+        "table_config",
+        what="a configuration of tables",
+        expected="[columns] with id, text, images, candidates and label, and [classes]",
+    )
     columns = value.get("columns", {})
     return TableConfig(
         id=columns.get("id"),

@@ -79,6 +79,7 @@ def _check_tables(result: Result, folder: Path, tables: list[tuple[Place, Path]]
                 broken |= row.rule.level is Level.ERROR
                 continue
             count += 1
+            result.seen()
             named = declared.named(row)
             result.add(Part.ROWS, rows.check(named))
             result.add(Part.ROWS, declared.check(named))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from hannun.reconstruct.home import path_of
@@ -28,6 +29,7 @@ def validate(
     dialect: GivenDialect = None,
     config: Path | None = None,
     revision: str | None = None,
+    on_row: Callable[[], object] | None = None,
 ) -> Result:
     """Check a path, a benchmark's name, or a dataset of the Hub (`owner/name`).
 
@@ -39,6 +41,8 @@ def validate(
         A `hannun.toml` that says what columns mean; by default the one beside the tables.
     revision
         Of a dataset of the Hub: branch, tag or commit; the newest when None.
+    on_row
+        Called for every row of a table that is looked at.
 
     Raises
     ------
@@ -46,7 +50,7 @@ def validate(
         There is nothing at the path, or it is of no kind that is read.
     """
     path = _on_disk(target, revision)
-    result = Result(target, scope or Scope(), folder=_folder(target, path))
+    result = Result(target, scope or Scope(), folder=_folder(target, path), on_row=on_row)
     given = Given(dialect, None if config is None else read_table_config(config))
     if path.is_file():
         validate_file(result, path, given)

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hannun.builders.folder import README, front_matter, readme, staged, write_splits
+from hannun.builders.folder import SUBSTITUTIONS, staged, write_splits
 from hannun.builders.layout import IMAGES, IMAGES_SPLIT, Layout, table_features
 from hannun.builders.pictures import Pictures, image_record, project
-from hannun.cards.card import card_body
+from hannun.cards.card_file import own_parts, write_card
+from hannun.cards.croissant import is_installed, write_croissant
+from hannun.cards.facts import read_facts
 from hannun.pipeline import State
 from hannun.reconstruct.plan_folder import LOCK, RECIPE
 from hannun.reconstruct.resolve import Resolution, resolve
@@ -21,8 +23,6 @@ from hannun.schemas.instance import config_of
 from hannun.schemas.lock import LockEntry, filled
 from hannun.schemas.outcome import Outcome
 from hannun.schemas.strict_json import dump_lines, dumps
-
-SUBSTITUTIONS = "substitutions.jsonl"
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def build(state: State, store: Store, out: Path, layout: Layout = Layout.EMBEDDE
         if config == IMAGES:
             for entry in lock:
                 if entry.image_id in state.seen and state.accepts(state.seen[entry.image_id]):
-                    yield image_record(entry, pictures)
+                    yield image_record(entry, pictures.cell(entry.image_id))
         for row in resolution.rows:
             if config_of(row.id) == config and row.split == split:
                 yield project(row, pictures, features[config])
@@ -80,10 +80,10 @@ def build(state: State, store: Store, out: Path, layout: Layout = Layout.EMBEDDE
         (staging / SUBSTITUTIONS).write_text(
             dump_lines([*(each.to_json() for each in resolution.substitutions), *changed_bytes]), encoding="utf-8"
         )
-        body = card_body(state.benchmark, sizes, state.recipe, lock)
-        (staging / README).write_text(
-            readme(front_matter(state.benchmark, features, sizes, lock), body), encoding="utf-8"
-        )
+        facts = read_facts(staging)
+        write_card(staging, facts, own_parts(out))
+        if is_installed():
+            write_croissant(staging, facts)
     rows = {config: {split: size.rows for split, size in splits.items()} for config, splits in sizes.items()}
     return Build(out, rows, resolution)
 

@@ -103,9 +103,9 @@ class Held:
     def _pictures(self, store: Store) -> Iterator[tuple[str, bytes]]:
         if self.is_build:
             embedded = set()
-            for image_id, data in built_pictures(self.folder):
+            for image_id, cell in built_pictures(self.folder):
                 embedded.add(image_id)
-                yield image_id, data
+                yield image_id, cell["bytes"]
             # Described pictures are in a build's lock, and only in the store.
             for entry in self.plan.lock():
                 path = store.find(entry.digests[IDENTITY]) if IDENTITY in entry.digests else None

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from hannun.builders.head import Part, front_matter, stale_head
+from hannun.builders.tables import Tables, read_tables
+from hannun.schemas.catalogue import Benchmark
 from hannun.schemas.errors import InputError
 from hannun.schemas.json_schema import problems
+from hannun.schemas.lock import LockEntry
 from hannun.schemas.text_file import lines_of, read_text
 from hannun.validate.finding import Finding, Place, finding
 
@@ -54,6 +58,27 @@ def _patterns(named: Any) -> Iterator[tuple[str, str]]:
         else:
             for path in [each["path"]] if isinstance(each["path"], str) else each["path"]:
                 yield each["split"], path
+
+
+def check_head(
+    folder: Path, benchmark: Benchmark, card: Mapping[str, Any], lock: Collection[LockEntry]
+) -> Iterator[Finding]:
+    """Findings where the front matter is not the folder's; rows are counted by `check_counts`, bytes load nothing.
+
+    The body of the card is compared by `hannun card --check`.
+    """
+    try:
+        tables = read_tables(folder, benchmark)
+    except InputError:
+        tables = Tables({}, {})
+    if not lock or {config["config_name"] for config in card["configs"]} - tables.sizes.keys():
+        # A lock or tables that are missing or cannot be read have findings of their own.
+        return
+    rules = {Part.LOADING: "card-loading", Part.SHOWN: "card-stale"}
+    for stale in stale_head(card, front_matter(benchmark, tables, lock)):
+        if stale.part in rules:
+            message = f"another {stale.what} than the folder's"
+            yield finding(rules[stale.part], _PLACE, message, expected=stale.folder, found=stale.card)
 
 
 def check_counts(card: Mapping[str, Any], counts: Mapping[tuple[str, str], int]) -> Iterator[Finding]:

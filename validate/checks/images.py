@@ -66,6 +66,7 @@ class ImageChecks:
         self._not_decoded = 0
         self._alone: set[str] = set()
         self._cut: dict[str, str] = {}
+        self._plain: set[tuple[str, str]] = set()
 
     def ahead(self, rows: Iterator[AnyRow]) -> Iterator[AnyRow]:
         """The rows, while the pictures of those that come next are decoded beside the other checks."""
@@ -189,6 +190,10 @@ class ImageChecks:
         path = cell.get("path") if isinstance(cell, dict) else None
         if isinstance(path, str) and ("/" in path or "\\" in path):
             yield finding("image-path", place, f"a path, not a name{named}", expected="a bare file name", found=path)
+        if isinstance(cell, bytes) and (row.place.file, field.partition("[")[0]) not in self._plain:
+            self._plain.add((row.place.file, field.partition("[")[0]))
+            file = Place(row.place.file, row.place.config, row.place.split, field=field.partition("[")[0])
+            yield finding("image-plain", file, "plain bytes", expected="bytes and path")
         data = _data(cell)
         if data is not None and not isinstance(data, bytes):
             yield finding("image-bytes", place, "no bytes" + named, expected="bytes", found=type(data).__name__)

@@ -70,7 +70,7 @@ def _result(each: Finding, rule: int, path: str) -> dict[str, Any]:
         "message": {"text": "; ".join(told)},
         "locations": [
             {
-                "physicalLocation": {"artifactLocation": {"uri": quote(path)}},
+                "physicalLocation": {"artifactLocation": {"uri": quote(path, errors="surrogateescape")}},
                 "logicalLocations": [{"fullyQualifiedName": str(each.place)}],
             }
         ],

@@ -9,6 +9,7 @@ import click
 from hannun.commands import options
 from hannun.schemas.catalogue import Benchmark, SourceEntry
 from hannun.schemas.errors import ExitCode
+from hannun.schemas.licence import Licence
 
 
 @click.command(name="list")
@@ -57,13 +58,37 @@ def command(*, as_json: bool) -> ExitCode:
 
 
 def _as_json(benchmark: Benchmark, missing: list[SourceEntry], folder: str | None) -> dict[str, Any]:
+    lacking = {entry.name for entry in missing}
     return {
         "name": benchmark.name,
         "title": benchmark.title,
+        "languages": benchmark.languages,
+        "homepage": benchmark.homepage,
+        "published": benchmark.published,
         "configs": [config.name for config in benchmark.configs],
+        "splits": {config.name: config.splits for config in benchmark.configs},
+        "extras": benchmark.needs,
         "size": benchmark.size,
-        "licences": {"text": benchmark.text_licence.name, "images": benchmark.image_licence.name},
-        "sources": [{"name": each.name, "description": each.description} for each in benchmark.sources.values()],
+        "licences": {name: _licence(licence) for name, licence in benchmark.licences.items()},
+        "sources": [
+            {
+                "name": entry.name,
+                "kind": entry.kind,
+                "description": entry.description,
+                "licence": entry.licence,
+                "address": entry.address or (f"hf://datasets/{entry.repo}" if entry.repo else None),
+                "revision": entry.revision or entry.version,
+                "digest": entry.digest,
+                "bytes": entry.bytes,
+                "options": entry.options,
+                "missing": entry.name in lacking,
+            }
+            for entry in benchmark.sources.values()
+        ],
         "missing": [{"name": each.name, "to_do": each.by_hand} for each in missing],
         "built": folder,
     }
+
+
+def _licence(licence: Licence) -> dict[str, Any]:
+    return {**licence.for_lock(), "holder": licence.holder, "redistribution": licence.redistribution}

@@ -19,6 +19,8 @@ _HANNUN = {
     "build": ("build", "Build a benchmark: one folder that load_dataset reads."),
     "validate": ("validate", "Check a data set: is it right?"),
     "gallery": ("gallery", "One page of every instance or question and its pictures."),
+    "card": ("card", "The dataset card of a built folder: written anew, or checked."),
+    "push": ("push", "To the Hugging Face Hub, as far as licences let it."),
     "export": ("export", "For others: the published table, JSON lines, or forms for annotators."),
     "eval": ("eval", "Scores that can be trusted."),
     "agreement": ("agreement", "Read annotators' forms: agreement with the gold and each other."),

@@ -122,16 +122,19 @@ def command(
         raise click.UsageError("several targets at once are only printed, as text or github: name one")
     bad = False
     for target in targets:
-        found = validate(target, scope=scope, dialect=dialect, config=config, revision=revision)
+        with screen.counting("rows", quiet=quiet) as one:
+            found = validate(target, scope=scope, dialect=dialect, config=config, revision=revision, on_row=one)
         result = found.without(ignored, known)
         bad |= result.is_bad(strict=strict)
         text = _said(result, form, strict=strict, limit=limit)
         if reports is not None:
             reports.mkdir(parents=True, exist_ok=True)
             for name, each in _REPORTS.items():
-                write_whole(reports / name, _said(result, each, strict=strict, limit=limit).encode())
+                write_whole(
+                    reports / name, _said(result, each, strict=strict, limit=limit).encode(errors="backslashreplace")
+                )
         if out is not None:
-            write_whole(out, text.encode())
+            write_whole(out, text.encode(errors="backslashreplace"))
         elif form in ("json", "junit", "sarif") or not quiet:
             screen.say(text.removesuffix("\n"))
     return ExitCode.FINDINGS if bad else ExitCode.COMPLETE
