@@ -35,6 +35,7 @@ bench: $(BIN)/hannun  ## Measure against peers (see benchmarks/)
 	$(BIN)/python benchmarks/fetch.py
 	$(BIN)/python benchmarks/plan.py
 	$(BIN)/python benchmarks/score.py
+	$(BIN)/python benchmarks/validate.py
 
 clean:  ## Remove what the targets made
 	rm -rf $(VENV) .check-venv build dist $(DEMO) *.egg-info

@@ -23,7 +23,8 @@ def check_repo(repo: str) -> None:
     InputError
         It is not OWNER/NAME in the Hub's characters.
     """
-    from huggingface_hub.utils import HFValidationError, validate_repo_id
+    # Both are documented there, and not listed in its stubs.
+    from huggingface_hub.utils import HFValidationError, validate_repo_id  # type: ignore[attr-defined]
 
     try:
         validate_repo_id(repo)

@@ -41,7 +41,9 @@ def score_page(document: Mapping[str, Any], title: str) -> str:
         charts=[*_charts(figures, tones)],
         comparisons=[*_forests([each for each in document["comparisons"] if each["difference"] is not None])],
         correlations=[
-            {**each, "p_text": _p_text(each["p"])} for each in document["comparisons"] if each["difference"] is None
+            {**each, "p_text": _p_text(each["p"])}
+            for each in document["comparisons"]
+            if each["difference"] is None and each["pairs"]
         ],
         results=document["published_results"],
         rows=len(document["rows"]),

@@ -28,7 +28,8 @@ def compare(
     interval = bootstrap_interval(differences)
     return Comparison(
         measure=measure, first=first[0], second=second[0], pairs=len(keys),
-        difference=most * mean(differences) if differences else 0.0, test=test.name, statistic=test.statistic, p=test.p,
+        difference=most * mean(differences) if differences else None,
+        test=test.name, statistic=test.statistic, p=test.p,
         interval=None if interval is None else (most * interval[0], most * interval[1]), note=test.note,
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from hannun.evaluation.score import OVERALL, Figure, RowScore, State
-from hannun.evaluation.statistics import bootstrap_interval
+from hannun.evaluation.statistics import GROUP_RESAMPLES, RESAMPLES, bootstrap_interval
 
 
 def figures(
@@ -42,14 +42,18 @@ def _figure(rows: Sequence[RowScore], measure: str, place: tuple[str, str, str],
     scored = [row.values[measure] for row in rows if measure in row.values]
     published = [row.published[measure] for row in rows if row.published and measure in row.published]
     bounds = [_bounds(row, measure) for row in rows]
-    interval = bootstrap_interval(list(row_means(rows, measure).values()))
+    runs = {row.run for row in rows}
+    interval = bootstrap_interval(
+        values if len(runs) < 2 else list(row_means(rows, measure).values()),
+        RESAMPLES if group == OVERALL else GROUP_RESAMPLES,
+    )
     return Figure(
         measure=measure, model=model, config=config, group=group, rows=len(rows), scored=len(scored),
         value=most * mean(values), scored_only=most * mean(scored) if scored else None,
         published=most * mean(published) if published else None,
         low=most * mean(low for low, _ in bounds), high=most * mean(high for _, high in bounds), most=most,
         interval=None if interval is None else (most * interval[0], most * interval[1]),
-        se=_standard_error(rows, measure, most),
+        se=None if len(runs) < 2 else _standard_error(rows, measure, most),
     )  # fmt: skip
 
 
@@ -74,13 +78,11 @@ def _bounds(row: RowScore, measure: str) -> tuple[float, float]:
     return row.bounds.get(measure, (value, value))
 
 
-def _standard_error(rows: Sequence[RowScore], measure: str, most: float) -> float | None:
-    """Standard error of the mean over runs, or None for a single run."""
+def _standard_error(rows: Sequence[RowScore], measure: str, most: float) -> float:
+    """Standard error of the mean over two or more runs."""
     runs: dict[int, list[float]] = defaultdict(list)
     for row in rows:
         runs[row.run].append(row.values.get(measure, 0.0))
-    if len(runs) < 2:
-        return None
     means = [mean(each) for each in runs.values()]
     middle = mean(means)
     variance = math.fsum((each - middle) ** 2 for each in means) / (len(means) - 1)

@@ -46,4 +46,4 @@ def gold_rank(scores: Sequence[float], gold: int) -> GoldRank:
         The gold's place among them.
     """
     at = scores[gold]
-    return GoldRank(sum(each > at for each in scores), sum(each == at for each in scores))
+    return GoldRank(sum([each > at for each in scores]), scores.count(at))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection
+from functools import cached_property
 
 from hannun.schemas.errors import InputError
 from hannun.schemas.instance import config_of
@@ -20,9 +21,13 @@ class RowNames:
 
     def __init__(self, row_ids: Collection[str]) -> None:
         self._ids = row_ids
-        self._by_item: dict[str, list[str]] = {}
-        for row_id in row_ids:
-            self._by_item.setdefault(item_of(row_id), []).append(row_id)
+
+    @cached_property
+    def _by_item(self) -> dict[str, list[str]]:
+        by_item: dict[str, list[str]] = {}
+        for row_id in self._ids:
+            by_item.setdefault(item_of(row_id), []).append(row_id)
+        return by_item
 
     def row_id(self, name: str, where: str, config: str | None = None) -> str:
         """The id of the row that a file means.

@@ -111,8 +111,9 @@ class Figure:
 class Comparison:
     """A paired comparison: of two models, two configs, or two wordings.
 
-    `difference` is second less first, None for a correlation. `test` names what `statistic` and `p` are of:
-    `McNemar (exact)`, `paired t-test` or `Kendall tau-b`; either is None where it is not defined, and `note` says why.
+    `difference` is second less first, None for a correlation or without pairs. `test` names what `statistic` and `p`
+    are of: `McNemar (exact)`, `paired t-test` or `Kendall tau-b`; either is None where it is not defined, and `note`
+    says why.
     """
 
     measure: str

@@ -12,25 +12,30 @@ from itertools import combinations
 from hannun.evaluation.comparison import compare
 from hannun.evaluation.doubt import Flag
 from hannun.evaluation.figures import figures, mean, row_means
-from hannun.evaluation.fusion import fused
+from hannun.evaluation.fusion import RULE, fused
 from hannun.evaluation.gold_rank import gold_rank
-from hannun.evaluation.ranking_file import CandidateScores, Rankings
+from hannun.evaluation.negatives import negatives_above_gold
+from hannun.evaluation.ranking_file import CandidateScores, Rankings, unused_name
 from hannun.evaluation.row_names import item_of
 from hannun.evaluation.score import OVERALL, Comparison, Figure, RowScore, Scores, State
 from hannun.evaluation.statistics import kendall_tau_b
 from hannun.schemas.baselines import form_baselines
-from hannun.schemas.instance import KINDS, Instance, config_of
+from hannun.schemas.instance import Instance, config_of
 
 HITS, MRR = "Hits@1", "MRR"
 _MEASURES = (HITS, MRR)
 _MACRO = ("vwsd", "verse-spis", "wikidiverse")
 """The subsets of SAGE's macro-average."""
+_NOTO = "-noto"
+"""KoNA's configs with the other pictures."""
 
 
 def selection_scores(
     benchmark: str, rows: Mapping[str, Instance], rankings: Rankings, configs: Sequence[str], *, fuse: bool = False
 ) -> Scores:
-    """Scores of every model on each config of which it ranked any row; what it did not rank counts as nothing.
+    """Scores of every model on each split of each config of which it ranked any row.
+
+    What it did not rank of them counts as nothing.
 
     Parameters
     ----------
@@ -42,29 +47,46 @@ def selection_scores(
         Whether the reciprocal rank fusion of all models is one more.
     """
     models = dict(rankings.models)
-    if fuse and len(models) > 1:
-        models[f"fusion of {len(models)}"] = fused(list(models.values()))
-    scored = [row for model, of_model in models.items() for row in _rows(model, of_model, rows)]
+    settings = {"ties": "expected over every order; bounds: against and for the gold"}
+    notes = list(rankings.notes)
+    if fuse:
+        fusion = fused(list(models.values())) if len(models) > 1 else {}
+        if fusion:
+            models[unused_name(f"fusion of {len(models)}", models)] = fusion
+            settings["fusion"] = RULE
+        else:
+            notes.append("nothing to fuse: it takes two models or more, and rows that all of them rank")
+    attempted = {model: _attempted(of_model, rows) for model, of_model in models.items()}
+    scored = [row for model, of_model in models.items() for row in _rows(model, of_model, attempted[model])]
     groups = {row_id: [lemma] for row_id, row in rows.items() if (lemma := _lemma(row))}
-    scored.sort(key=lambda row: configs.index(row.config))
+    place = {config: number for number, config in enumerate(configs)}
+    scored.sort(key=lambda row: place[row.config])
     made = [figure for measure in _MEASURES for figure in figures(scored, measure, groups=groups)]
     overall = [each for each in made if each.group == OVERALL]
     return Scores(
         benchmark,
-        (*made, *_macro(overall), *_above_gold(models, rows)),
+        (*made, *_macro(overall), *_negatives(models, attempted)),
         tuple(scored),
         (*_between_models(scored), *_between_wordings(scored, configs), *_between_subsets(overall)),
-        settings={"ties": "expected over every order; bounds: against and for the gold"},
-        notes=(*rankings.notes, *_notes(rows, scored)),
+        settings=settings,
+        notes=(*notes, *_split_notes(rows, scored), *_macro_notes(overall, configs), *_notes(rows, scored)),
     )
 
 
-def _rows(model: str, ranked: Mapping[str, CandidateScores], rows: Mapping[str, Instance]) -> Iterator[RowScore]:
-    attempted = {config_of(row_id) for row_id in ranked}
-    for row_id, row in rows.items():
-        config = config_of(row_id)
-        if config not in attempted:
-            continue
+def _attempted(ranked: Mapping[str, CandidateScores], rows: Mapping[str, Instance]) -> list[Instance]:
+    """All rows of the splits of which any row is ranked."""
+    parts = {_part(rows[row_id]) for row_id in ranked}
+    return [row for row in rows.values() if _part(row) in parts]
+
+
+def _part(row: Instance) -> tuple[str, str]:
+    """Config and split."""
+    return config_of(row.id), row.split
+
+
+def _rows(model: str, ranked: Mapping[str, CandidateScores], rows: Sequence[Instance]) -> Iterator[RowScore]:
+    for row in rows:
+        row_id, config = row.id, config_of(row.id)
         if row_id not in ranked:
             yield RowScore(row_id, config, _lemma(row), model, 0, State.MISSING, flag=Flag.MISSING)
             continue
@@ -84,23 +106,11 @@ def _lemma(row: Instance) -> str:
     return word
 
 
-def _above_gold(models: Mapping[str, Mapping[str, CandidateScores]], rows: Mapping[str, Instance]) -> Iterator[Figure]:
-    """Share of each kind of negatives that outrank the gold, a group a kind, over all of them; a tie counts half."""
+def _negatives(
+    models: Mapping[str, Mapping[str, CandidateScores]], attempted: Mapping[str, Sequence[Instance]]
+) -> Iterator[Figure]:
     for model, ranked in models.items():
-        found: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
-        for row_id, scores in ranked.items():
-            row = rows[row_id]
-            at = scores[row.label]
-            for candidate, score in zip(row.candidates, scores, strict=True):
-                if candidate.kind != "gold":
-                    found[config_of(row_id), candidate.kind].append((float(score > at), float(score >= at)))
-        for (config, kind), counts in sorted(found.items(), key=lambda each: (each[0][0], KINDS.index(each[0][1]))):
-            low, high = (mean(each) for each in zip(*counts, strict=True))
-            value = (low + high) / 2
-            yield Figure(
-                "negatives above gold", model, config, kind, rows=len(counts), scored=len(counts),
-                value=value, scored_only=value, published=None, low=low, high=high,
-            )  # fmt: skip
+        yield from negatives_above_gold(model, ranked, attempted[model])
 
 
 def _macro(overall: Sequence[Figure]) -> Iterator[Figure]:
@@ -116,39 +126,67 @@ def _macro(overall: Sequence[Figure]) -> Iterator[Figure]:
             )  # fmt: skip
 
 
+def _macro_notes(overall: Sequence[Figure], configs: Sequence[str]) -> Iterator[str]:
+    """What a model lacks for the macro-average, where the benchmark has all of it."""
+    if set(_MACRO) <= set(configs):
+        for model in dict.fromkeys(each.model for each in overall):
+            there = {each.config for each in overall if each.model == model}
+            if lacking := [each for each in _MACRO if each not in there]:
+                yield f"{model}: no macro-average of {', '.join(_MACRO)} without rankings of {', '.join(lacking)}"
+
+
+def _split_notes(rows: Mapping[str, Instance], scored: Sequence[RowScore]) -> Iterator[str]:
+    """What splits figures are over, where a config has several."""
+    splits: dict[str, dict[str, None]] = defaultdict(dict)
+    for row in rows.values():
+        splits[config_of(row.id)][row.split] = None
+    over: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for scored_row in scored:
+        over[scored_row.config, scored_row.model].add(rows[scored_row.id].split)
+    for (config, model), of_model in over.items():
+        if len(splits[config]) > 1:
+            named = " and ".join(each for each in splits[config] if each in of_model)
+            yield f"{model}, {config}: over {named}" + (" together" if len(of_model) > 1 else " alone")
+
+
 def _between_models(scored: Sequence[RowScore]) -> Iterator[Comparison]:
     configs = dict.fromkeys(row.config for row in scored)
     for config in configs:
         where = f", {config}" if len(configs) > 1 else ""
-        of_config = [row for row in scored if row.config == config]
-        for measure in _MEASURES:
-            values = {
-                model: row_means((row for row in of_config if row.model == model), measure)
-                for model in dict.fromkeys(row.model for row in of_config)
-            }
+        by_model: dict[str, list[RowScore]] = defaultdict(list)
+        for row in scored:
+            if row.config == config:
+                by_model[row.model].append(row)
+        for measure in _MEASURES if len(by_model) > 1 else ():
+            values = {model: row_means(of_model, measure) for model, of_model in by_model.items()}
             for first, second in combinations(values.items(), 2):
                 yield compare(measure, (first[0] + where, first[1]), (second[0] + where, second[1]))
 
 
 def _between_wordings(scored: Sequence[RowScore], configs: Sequence[str]) -> Iterator[Comparison]:
     """Configs whose instances are the same items: SPIS and neutralized, KoNA's three wordings."""
+    there = {row.config for row in scored}
+    # Rows of other benchmarks are numbered alike, and share most numbers by chance only.
+    pairs = [pair for pair in combinations(configs, 2) if there.issuperset(pair) and _are_wordings(*pair)]
+    compared = {config for pair in pairs for config in pair}
     values: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
     for row in scored:
-        for measure in _MEASURES:
+        for measure in _MEASURES if row.config in compared else ():
             values[row.model, row.config, measure][item_of(row.id)] = row.values.get(measure, 0.0)
     for model in dict.fromkeys(row.model for row in scored):
-        there = [each for each in configs if (model, each, HITS) in values]
-        for first, second in combinations(there, 2):
+        for first, second in pairs:
             for measure in _MEASURES:
                 one, other = values[model, first, measure], values[model, second, measure]
-                # Rows of other benchmarks are numbered alike, and share most numbers by chance only.
-                if _are_wordings(first, second) and one.keys() & other.keys():
+                if one.keys() & other.keys():
                     yield compare(measure, (f"{model}, {first}", one), (f"{model}, {second}", other))
 
 
 def _are_wordings(first: str, second: str) -> bool:
+    """Whether two configs differ in their wording only: not in their data, and of KoNA not in its pictures too."""
     apart = ("vwsd", "wikidiverse")
-    return first not in apart and second not in apart
+    other_pictures = first.endswith(_NOTO) != second.endswith(_NOTO)
+    one_wording = first.removesuffix(_NOTO) == second.removesuffix(_NOTO)
+    return first not in apart and second not in apart and (one_wording or not other_pictures)
 
 
 def _between_subsets(overall: Sequence[Figure]) -> Iterator[Comparison]:
@@ -166,8 +204,9 @@ def _between_subsets(overall: Sequence[Figure]) -> Iterator[Comparison]:
 
 def _notes(rows: Mapping[str, Instance], scored: Sequence[RowScore]) -> Iterator[str]:
     for config in dict.fromkeys(row.config for row in scored):
-        of_config = [row.to_json() for row_id, row in rows.items() if config_of(row_id) == config]
-        told = ", ".join(f"{name} {value:.3f}" for name, value in form_baselines(of_config).items())
+        ids = dict.fromkeys(row.id for row in scored if row.config == config)
+        baselines = form_baselines({"candidates": rows[each].candidates, "label": rows[each].label} for each in ids)
+        told = ", ".join(f"{name} {value:.3f}" for name, value in baselines.items())
         yield f"{config}, {HITS} without looking: {told}"
     for model, config in dict.fromkeys((row.model, row.config) for row in scored):
         ranked = [row for row in scored if (row.model, row.config, row.state) == (model, config, State.SCORED)]

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import fnmatch
+from collections.abc import Sequence
 from pathlib import Path
 
 from hannun.reconstruct.source import Got
@@ -32,6 +33,28 @@ def hub_files(entry: SourceEntry, revision: str | None = None) -> Got:
         `refused`: gated, or no right to see it. `gone`: no such repository, revision or file. `unreachable`:
         the Hub cannot be reached, or is not to be, and the cache does not have it.
     """
+    assert entry.repo is not None
+    assert entry.files is not None
+    folder = snapshot(entry.repo, [entry.files], revision)
+    # The client's patterns, in which * takes a slash too.
+    found = sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and fnmatch.fnmatch(path.relative_to(folder).as_posix(), entry.files)
+    )
+    if not found:
+        raise Failed(Outcome.GONE, f"{entry.repo} has no {entry.files}", todo=f"look at {_page(entry.repo)}/tree/main")
+    return Got(found[0] if "*" not in entry.files else folder, folder.name)
+
+
+def snapshot(repo: str, patterns: Sequence[str], revision: str | None = None) -> Path:
+    """The folder of a dataset repository's files that fit the patterns, in the client's cache, named by its commit.
+
+    Raises
+    ------
+    Failed
+        As `hub_files` says.
+    """
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import (
         EntryNotFoundError,
@@ -43,36 +66,27 @@ def hub_files(entry: SourceEntry, revision: str | None = None) -> Got:
         RevisionNotFoundError,
     )
 
-    assert entry.repo is not None
-    assert entry.files is not None
-    page = f"https://huggingface.co/datasets/{entry.repo}"
+    page = _page(repo)
     try:
-        folder = Path(
-            snapshot_download(entry.repo, repo_type="dataset", revision=revision, allow_patterns=[entry.files])
-        )
+        return Path(snapshot_download(repo, repo_type="dataset", revision=revision, allow_patterns=list(patterns)))
     except GatedRepoError:
         todo = f"accept its terms at {page}, then: hf auth login (or set HF_TOKEN)"
-        raise Failed(Outcome.REFUSED, f"{entry.repo} is gated", todo=todo) from None
+        raise Failed(Outcome.REFUSED, f"{repo} is gated", todo=todo) from None
     except RepositoryNotFoundError:
         todo = f"look at {page}; where it is private or gated: hf auth login (or set HF_TOKEN)"
-        raise Failed(Outcome.GONE, f"no dataset {entry.repo} that may be seen", todo=todo) from None
+        raise Failed(Outcome.GONE, f"no dataset {repo} that may be seen", todo=todo) from None
     except RevisionNotFoundError:
         todo = f"look at {page}/commits"
-        raise Failed(Outcome.GONE, f"{entry.repo} has no revision {revision}", todo=todo) from None
+        raise Failed(Outcome.GONE, f"{repo} has no revision {revision}", todo=todo) from None
     except (LocalEntryNotFoundError, OfflineModeIsEnabled, EntryNotFoundError) as error:
         todo = "connect to the network, unset HF_HUB_OFFLINE, or give the files yourself"
         raise Failed(Outcome.UNREACHABLE, _first_line(error), todo=todo) from None
     except (HfHubHTTPError, OSError) as error:
         raise Failed(Outcome.UNREACHABLE, _first_line(error), todo="run the same command again later") from None
-    # The client's patterns, in which * takes a slash too.
-    found = sorted(
-        path
-        for path in folder.rglob("*")
-        if path.is_file() and fnmatch.fnmatch(path.relative_to(folder).as_posix(), entry.files)
-    )
-    if not found:
-        raise Failed(Outcome.GONE, f"{entry.repo} has no {entry.files}", todo=f"look at {page}/tree/main")
-    return Got(found[0] if "*" not in entry.files else folder, folder.name)
+
+
+def _page(repo: str) -> str:
+    return f"https://huggingface.co/datasets/{repo}"
 
 
 def _first_line(error: Exception) -> str:

@@ -248,13 +248,14 @@ def _card(fields: dict[str, Any], members: tuple[Benchmark, ...]) -> CardEntry:
         for language, added in member.card.wordings.items():
             own = wordings.get(language, Wording())
             lists = ("differences", "limits", "ethics")
-            joined = {name: _each_once([getattr(own, name), getattr(added, name)]) for name in lists}
+            joined: dict[str, Any] = {name: _each_once([getattr(own, name), getattr(added, name)]) for name in lists}
             wordings[language] = replace(own, **joined)
     return CardEntry(wordings=wordings, **shared)
 
 
 def _wording(texts: dict[str, Any]) -> Wording:
-    return Wording(**{key: tuple(value) if isinstance(value, list) else value for key, value in texts.items()})
+    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in texts.items()}
+    return Wording(**values)
 
 
 def _each_once(lists: Iterable[Iterable[str]]) -> tuple[str, ...]:

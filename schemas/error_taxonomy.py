@@ -6,14 +6,11 @@ HAERAE-Vision's is that of its paper (arXiv 2601.06165, Table 17). Those of KOFF
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from hannun.schemas.errors import InputError
-from hannun.schemas.json_schema import problems
-from hannun.schemas.text_file import read_text
+from hannun.schemas.toml_file import read_toml
 
 _FOLDER = Path(__file__).parent / "taxonomies"
 
@@ -51,19 +48,11 @@ def read_taxonomy(path: Path) -> Taxonomy:
     InputError
         It cannot be read, is no TOML, or is no taxonomy.
     """
-    try:
-        value = tomllib.loads(read_text(path).text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError("not TOML", where=str(path), got=str(error), todo="correct the file") from None
-    wrong = problems("error_taxonomy", value)
-    if wrong:
-        at, message = wrong[0]
-        raise InputError(
-            "not a taxonomy of errors",
-            where=f"{path}, {at}",
-            expected="benchmark, source, errors, and root_causes and severities where it has them",
-            got=message,
-            todo="correct the file",
-        )
+    value = read_toml(
+        path,
+        "error_taxonomy",
+        what="a taxonomy of errors",
+        expected="benchmark, source, errors, and root_causes and severities where it has them",
+    )
     words = {name: tuple(value.get(name, ())) for name in ("errors", "root_causes", "severities")}
     return Taxonomy(value["benchmark"], value["source"], **words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -101,6 +102,8 @@ def test_the_folder_is_self_contained_and_says_what_it_is(built_once: Path) -> N
         "substitutions.jsonl",
         "sample.webp",
     }
+    if importlib.util.find_spec("mlcroissant") is not None:
+        expected.add("croissant.json")
     assert names == expected | {"plan", "original", "explicit", "neutralized"}
     card = (built_once / "README.md").read_text("utf-8")
     assert "no earlier paper" in card

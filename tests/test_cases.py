@@ -94,3 +94,18 @@ def test_list_and_sequence(case: Path) -> None:
         tables[name] = pq.read_table(case / name).to_pylist()
     assert [len(row["checklist"]) for row in tables["list.parquet"]] == wanted["checklist_lengths"]
     assert tables["list.parquet"] == tables["sequence.parquet"] == tables["no_metadata.parquet"]
+
+
+@pytest.mark.parametrize("case", ["D05"], indirect=True)
+def test_image_cells(case: Path) -> None:
+    wanted = expected(case)
+    found: dict[str, list[int | None]] = {}
+    for each in validate(str(case / "images.parquet")).findings:
+        found.setdefault(each.rule.code, []).append(each.place.row)
+    assert found["HN-IMG-001"] == [*wanted["no_bytes"], *wanted["null"], *wanted["empty"]]
+    assert found["HN-IMG-002"] == wanted["undecodable"]
+    assert set(wanted["path_not_basename"]) <= set(found["HN-IMG-005"])
+    assert not {row for rows in found.values() for row in rows} & set(wanted["ok"])
+    plain = [(each.rule.code, each.place.row) for each in validate(str(case / "plain_binary.parquet")).findings]
+    assert ("HN-IMG-010", None) in plain
+    assert [row for code, row in plain if code == "HN-IMG-001"] == wanted["plain_binary.parquet"]["null"]

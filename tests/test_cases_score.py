@@ -11,7 +11,11 @@ from hannun.evaluation import yes_no
 from hannun.evaluation.answer_language import languages
 from hannun.evaluation.gold_rank import gold_rank
 from hannun.evaluation.judge_text import read_judge_text
+from hannun.evaluation.ranking_file import Rankings
+from hannun.evaluation.score import OVERALL
 from hannun.evaluation.score_tag import read_score_tag
+from hannun.evaluation.selection import selection_scores
+from rankings import instance
 
 
 def expected(case: Path) -> Any:
@@ -73,7 +77,10 @@ def test_the_language_rule(case: Path) -> None:
 @pytest.mark.parametrize("case", ["S09"], indirect=True)
 def test_ties(case: Path) -> None:
     wanted = expected(case)
+    rows, ranked = {}, {}
     for line in lines(case / "instances.jsonl"):
+        row_id = f"sage/vwsd/{line['id']}"
+        rows[row_id], ranked[row_id] = instance(row_id, line["gold_index"]), tuple(line["scores"])
         rank, row = gold_rank(line["scores"], line["gold_index"]), wanted["instances"][line["id"]]
         assert (rank.better, rank.tied) == (row["better"], row["tied_including_gold"])
         for measure, value, bounds in (
@@ -84,6 +91,14 @@ def test_ties(case: Path) -> None:
             assert [value, *bounds] == pytest.approx(
                 [told["expected"], told["pessimistic"], told["optimistic"]], abs=1e-6
             )
+    scores = selection_scores("sage", rows, Rankings({"m": ranked}), ["vwsd"])
+    for measure, name in (("Hits@1", "hits1"), ("MRR", "rr")):
+        [figure] = [each for each in scores.figures if (each.measure, each.group) == (measure, OVERALL)]
+        told = wanted["means"][name]
+        assert [figure.value, figure.low, figure.high] == pytest.approx(
+            [told["expected"], told["pessimistic"], told["optimistic"]], abs=1e-6
+        )
+    assert any(f"in {wanted['tie_share']:.1%} of the instances" in note for note in scores.notes)
 
 
 @pytest.mark.parametrize("case", ["S11"], indirect=True)

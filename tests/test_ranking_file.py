@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hannun.evaluation.ranking_file import read_rankings
 from hannun.schemas.errors import InputError
+from hannun.schemas.instance import Candidate
+from hypothesis import given
+from hypothesis import strategies as st
 from rankings import by_id, instance, lines
 
 ROWS = by_id(instance("sage/vwsd/0", 3), instance("sage/vwsd/1", 0, offset=10))
@@ -123,3 +127,109 @@ def test_rows_of_the_same_images_need_an_id(tmp_path: Path) -> None:
         read_rankings([lines(tmp_path / "b.jsonl", {"id": "a", "ranking": ORDER})], rows)
     read = read_rankings([lines(tmp_path / "c.jsonl", {"id": "a", "config": "verse-spis", "ranking": ORDER})], rows)
     assert list(read.models["c"]) == ["sage/verse-spis/a"]
+
+
+def test_whole_numbers_stay_whole(tmp_path: Path) -> None:
+    large = [2**53 + 1, 2**53, 10**400, *range(7)]
+    read = read_rankings([lines(tmp_path / "a.jsonl", {"id": "0", "scores": large})], ROWS)
+    scores = read.models["a"]["sage/vwsd/0"]
+    assert scores[2] > scores[0] > scores[1]
+
+
+def test_what_a_file_says_of_its_rows_and_scores_is_checked_and_does_not_count(tmp_path: Path) -> None:
+    carried = {
+        "images": names(0, list(range(10))),
+        "ranking": ORDER,
+        "gold": "3.jpg",
+        "positive_txt": " a bird can fly",
+    }
+    # The gold is first; 1/3 of single precision is right for the third place.
+    third = {"id": "1", "ranking": [1, 2, 0, *range(3, 10)], "mrr": 0.3333333432674408, "hit@1": 0}
+    right = lines(tmp_path / "right.jsonl", {**carried, "hit@1": 1, "mrr": 1.0}, third)
+    assert read_rankings([right], ROWS).notes == []
+    tied = lines(tmp_path / "tied.jsonl", {"id": "0", "scores": [1.0] * 10, "hit@1": 1, "mrr": 0.2})
+    assert read_rankings([tied], ROWS).notes == []
+    wrong = lines(
+        tmp_path / "wrong.jsonl",
+        {**carried, "hit@1": 0, "mrr": 0.5, "gold": "2.jpg", "positive_txt": "a fly"},
+        {**third, "mrr": 0.5, "hit@1": "no number is not read"},
+    )
+    read = read_rankings([wrong], ROWS)
+    assert read.models["wrong"] == read_rankings([right], ROWS).models["right"]
+    assert [note.partition(": ")[2] for note in read.notes] == [
+        f"{what} of {count} lines is not that of the data set, which counts"
+        for what, count in (("the gold", 1), ("the phrase", 1), ("hit@1", 1), ("mrr", 2))
+    ]
+
+
+def test_the_phrase_tells_rows_of_the_same_images_apart(tmp_path: Path) -> None:
+    rows = by_id(instance("sage/vwsd/0"), instance("sage/vwsd/1", context="fly fishing"))
+    line = {"images": names(0, ORDER), "ranking": ORDER}
+    read = read_rankings([lines(tmp_path / "a.jsonl", {**line, "positive_txt": "fly fishing\u200e"})], rows)
+    assert list(read.models["a"]) == ["sage/vwsd/1"]
+    for more in ({}, {"positive_txt": "fly ball"}):
+        with pytest.raises(InputError, match="several rows"):
+            read_rankings([lines(tmp_path / "b.jsonl", {**line, **more})], rows)
+
+
+@pytest.mark.parametrize("config", ["sage/vwsd", "sage/verse-spis", "kona/original"])
+def test_the_official_form_may_be_of_one_config(tmp_path: Path, config: str) -> None:
+    rows = by_id(
+        *(instance(f"{config}/{n}", n, offset=10 * n) for n in range(2)), instance("sage/wikidiverse/0", offset=90)
+    )
+    path = tmp_path / "a.txt"
+    path.write_text("".join("\t".join(names(10 * n, ORDER)) + "\n" for n in range(2)) + "\n")
+    assert list(read_rankings([path], rows).models["a"]) == [f"{config}/0", f"{config}/1"]
+    both = by_id(*rows.values(), *(instance(f"kona/explicit/{n}", n, offset=10 * n) for n in range(2)))
+    with pytest.raises(InputError, match="several configs"):
+        read_rankings([path], both)
+    path.write_text(path.read_text() * 2)
+    with pytest.raises(InputError, match="not as many lines") as caught:
+        read_rankings([path], rows)
+    assert f"2 of {config.partition('/')[2]}, 1 of wikidiverse" in str(caught.value.expected)
+
+
+def test_names_of_images_in_either_normal_form(tmp_path: Path) -> None:
+    row = instance("sage/wikidiverse/0")
+    first = Candidate("commons:Caf\u00e9.JPG", row.candidates[0].kind)
+    rows = by_id(replace(row, candidates=(first, *row.candidates[1:])))
+    given = ["Cafe\u0301.JPG", *names(0, list(range(1, 10)))]
+    carried = lines(tmp_path / "a.jsonl", {"images": given, "ranking": list(range(10)), "gold": given[0]})
+    official = tmp_path / "b.txt"
+    official.write_text("\t".join(given) + "\r\n", "utf-8")
+    read = read_rankings([carried, official], rows)
+    assert read.models["a"] == read.models["b"]
+    assert read.notes == []
+    official.write_text("\t".join(given).replace("JPG", "jpg"), "utf-8")
+    with pytest.raises(InputError, match="ten images"):
+        read_rankings([official], rows)
+
+
+def test_a_list_of_rankings_is_named_as_what_it_is(tmp_path: Path) -> None:
+    path = lines(tmp_path / "a.json", [{"id": "0", "ranking": ORDER}])
+    with pytest.raises(InputError, match="not a ranking") as caught:
+        read_rankings([path], ROWS)
+    assert "object" in str(caught.value.got)
+
+
+@given(st.lists(st.permutations(range(10)), min_size=2, max_size=2))
+def test_every_order_reads_alike_in_every_form(
+    tmp_path_factory: pytest.TempPathFactory, orders: list[list[int]]
+) -> None:
+    folder = tmp_path_factory.mktemp("forms")
+    offsets = (0, 10)
+    own = [{"id": f"sage/vwsd/{n}", "ranking": order} for n, order in enumerate(orders)]
+    scored = [{"id": str(n), "scores": [-order.index(place) for place in range(10)]} for n, order in enumerate(orders)]
+    carried = [
+        {"images": names(offset, order), "ranking": list(range(10))}
+        for offset, order in zip(offsets, orders, strict=True)
+    ]
+    official = folder / "official.txt"
+    official.write_text("\r\n".join("\t".join(each["images"]) for each in carried))
+    paths = [lines(folder / f"{n}.jsonl", *rows) for n, rows in enumerate((own, carried, scored))]
+    models = read_rankings([*paths, official], ROWS).models
+    assert models["0"] == models["1"] == models["official"]
+    for row_id, scores in models["2"].items():
+        assert sorted(range(10), key=lambda place, of=scores: -of[place]) == sorted(
+            range(10), key=lambda place, of=models["0"][row_id]: -of[place]
+        )

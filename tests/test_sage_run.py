@@ -193,7 +193,7 @@ def test_all_of_sage_comes_out_whole(stand: Stand, planned: Path, run: Callable[
     assert shares["CC-BY-SA-4.0"]["images"] == shares["CC-BY-SA-4.0"]["attributed"] > 20
     assert sum(each["images"] for each in report["licences"]) == report["counts"]["images"]
     card = (out / "README.md").read_text("utf-8")
-    for words in ("CC BY-NC 4.0", "Whom to name stands in images.lock.jsonl", "Text of sage-wikidiverse"):
+    for words in ("CC BY-NC 4.0", "whom to name", "see images.lock.jsonl", "Text of sage-wikidiverse"):
         assert words in card
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +51,10 @@ def test_figures_by_hand() -> None:
     assert mrr.high == pytest.approx((1 + 1 / 3 + 1) / 3)
     assert figure(scores, "Hits@1", "verse-spis", group="fly").value == 1 / 2
     assert figure(scores, "Hits@1", "verse-spis", group="run").value == 0
-    # Two of the six hard negatives of ranked rows stand above the gold, no random one does.
+    # Two of the six hard negatives of ranked rows stand above the gold, no random one does; three are not ranked.
     hard = figure(scores, "negatives above gold", "verse-spis", group="hard")
-    assert (hard.value, hard.rows) == (pytest.approx(2 / 6), 6)
+    assert (hard.value, hard.scored, hard.rows) == (2 / 6, 6, 9)
+    assert (hard.low, hard.high) == (2 / 9, 5 / 9)
     assert figure(scores, "negatives above gold", "verse-spis", group="random").value == 0
     assert [row.flag for row in scores.rows] == [None, None, "missing"]
     assert not any(row.differs for row in scores.rows)
@@ -92,8 +94,13 @@ def test_the_macro_average_is_over_the_three_subsets_that_are_all_there() -> Non
     ranked = {row.id: worst if row.id == "sage/vwsd/1" else BEST_FIRST for row in rows}
     macro = [each for each in scored({"m": ranked}, *rows).figures if "macro" in each.measure]
     assert [(each.value, each.rows) for each in macro] == [(pytest.approx(2 / 3), 3)]
+    assert not [note for note in scored({"m": ranked}, *rows).notes if "macro" in note]
     del ranked["sage/wikidiverse/1"]
-    assert not [each for each in scored({"m": ranked}, *rows).figures if "macro" in each.measure]
+    without = scored({"m": ranked}, *rows)
+    assert not [each for each in without.figures if "macro" in each.measure]
+    assert [note for note in without.notes if "macro" in note] == [
+        "m: no macro-average of vwsd, verse-spis, wikidiverse without rankings of wikidiverse"
+    ]
 
 
 def test_models_are_compared_and_their_order_over_subsets_too() -> None:
@@ -156,3 +163,61 @@ def test_the_command_scores_a_plan(run: Any, folder: Path, tmp_path: Path) -> No
     missing = run("hannun", "eval", "score", "sage-vwsd", path)
     assert missing.returncode == 2
     assert "--data DIR" in missing.stderr
+
+
+KONA = ["original", "explicit", "neutralized", "original-noto", "explicit-noto", "neutralized-noto"]
+
+
+def test_kona_is_compared_wording_by_wording_and_picture_by_picture() -> None:
+    rows = [instance(f"kona/{config}/{item}", lemma="배") for config in KONA for item in "ab"]
+    scores = selection_scores("kona", by_id(*rows), Rankings({"m": {row.id: BEST_FIRST for row in rows}}), KONA)
+    pairs = {(each.first[3:], each.second[3:]) for each in scores.comparisons}
+    wordings = [("original", "explicit"), ("original", "neutralized"), ("explicit", "neutralized")]
+    assert pairs == {
+        *wordings,
+        *((f"{first}-noto", f"{second}-noto") for first, second in wordings),
+        *((wording, f"{wording}-noto") for wording in KONA[:3]),
+    }
+    assert figure(scores, "Hits@1", "explicit", group="배").rows == 2
+
+
+def test_a_split_that_is_not_ranked_does_not_count_and_is_told() -> None:
+    rows = [
+        instance("kona/original/a", split="validation"), instance("kona/original/b"), instance("kona/original/c"),
+    ]  # fmt: skip
+    ranked = {"kona/original/b": BEST_FIRST}
+    scores = selection_scores("kona", by_id(*rows), Rankings({"m": ranked}), KONA)
+    hits = figure(scores, "Hits@1", "original")
+    assert (hits.value, hits.rows, hits.scored) == (0.5, 2, 1)
+    assert figure(scores, "negatives above gold", "original", group="random").rows == 12
+    assert "m, original: over test alone" in scores.notes
+    both = selection_scores(
+        "kona", by_id(*rows), Rankings({"m": {**ranked, "kona/original/a": BEST_FIRST}}), KONA
+    )  # fmt: skip
+    assert figure(both, "Hits@1", "original").rows == 3
+    assert "m, original: over validation and test together" in both.notes
+
+
+def test_fusion_takes_no_other_models_name_and_says_when_there_is_nothing_to_fuse() -> None:
+    first, second = instance("sage/vwsd/a"), instance("sage/vwsd/b")
+    named = scored({"fusion of 2": {first.id: BEST_FIRST}, "x": {first.id: BEST_FIRST}}, first, fuse=True)
+    assert {row.model for row in named.rows} == {"fusion of 2", "x", "fusion of 2 (2)"}
+    assert "k = 60" in named.settings["fusion"]
+    for models in ({"x": {first.id: BEST_FIRST}}, {"x": {first.id: BEST_FIRST}, "y": {second.id: BEST_FIRST}}):
+        alone = scored(models, first, second, fuse=True)
+        assert {row.model for row in alone.rows} == set(models)
+        assert any("nothing to fuse" in note for note in alone.notes)
+
+
+@given(
+    st.lists(st.sampled_from([0.0, -0.0, 0.5, 1.0, 2.0]), min_size=10, max_size=10), st.integers(0, 9), st.randoms()
+)  # fmt: skip
+def test_the_whole_result_knows_no_order_of_candidates(values: list[float], label: int, shuffled: Any) -> None:
+    row = instance("sage/vwsd/a", label)
+    order = list(range(10))
+    shuffled.shuffle(order)
+    moved = replace(row, candidates=tuple(row.candidates[place] for place in order), label=order.index(label))
+    one = scored({"m": {row.id: tuple(values)}}, row)
+    other = scored({"m": {row.id: tuple(values[place] ** 3 - 5 for place in order)}}, moved)
+    assert one.figures == other.figures
+    assert one.rows == other.rows

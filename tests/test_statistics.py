@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import pytest
@@ -24,7 +25,11 @@ def test_mcnemar_equals_statsmodels() -> None:
     wanted = contingency.mcnemar(table, exact=True)
     got = mcnemar(first, second)
     assert (got.statistic, got.p) == (wanted.statistic, pytest.approx(wanted.pvalue))
-    assert got.note == f"hit by one only: {table[0][1]} and {table[1][0]}"
+    corrected = contingency.mcnemar(table, exact=False, correction=True)
+    assert got.note == (
+        f"hit by one only: {table[0][1]} and {table[1][0]};"
+        f" continuity-corrected χ² {corrected.statistic:.4g}, p {corrected.pvalue:.4g}"
+    )
 
 
 def test_the_paired_t_test_equals_scipy() -> None:
@@ -67,8 +72,11 @@ def test_kendalls_tau_equals_scipy_with_ties() -> None:
 
 
 def test_what_is_not_defined_is_nothing_and_says_why() -> None:
-    assert (mcnemar([True, False], [True, False]).p, mcnemar([], []).p) == (1.0, 1.0)
+    assert mcnemar([True, False], [True, False]).p == 1.0
     for test in (
+        mcnemar([], []),
+        # 0.1 apart but for rounding: no variance, and no t of 1e15.
+        paired_t_test([0.3, 0.5, 0.1], [0.4, 0.6, 0.2]),
         paired_t_test([0.5], [0.7]),
         paired_t_test([0.5, 0.6], [0.5, 0.6]),
         paired_t_test([], []),
@@ -87,4 +95,27 @@ def test_comparisons_are_over_what_both_have_and_leave_ties_at_the_top_out() -> 
     assert compared.test == "McNemar (exact)"
     assert "1 pairs with a tie" in (compared.note or "")
     empty = compare("MRR", ("a", {"x": 1.0}), ("b", {}))
-    assert (empty.pairs, empty.difference, empty.p) == (0, 0.0, None)
+    assert (empty.pairs, empty.difference, empty.interval, empty.p) == (0, None, None, None)
+
+
+def test_without_scipy_the_tests_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    for test in (
+        mcnemar([True, False], [False, False]),
+        paired_t_test([0.1, 0.2], [0.3, 0.1]),
+        kendall_tau_b([0.1, 0.2], [0.3, 0.1]),
+    ):
+        assert test.p is None
+        assert test.note == "pip install 'hannun[scores]'"
+
+
+@given(st.lists(st.tuples(*[st.sampled_from([0.0, 0.1, 1 / 3, 0.5, 1.0])] * 2), max_size=8))
+def test_every_number_is_finite(pairs: list[tuple[float, float]]) -> None:
+    first, second = [a for a, _ in pairs], [b for _, b in pairs]
+    for test in (
+        mcnemar([a == 1 for a in first], [b == 1 for b in second]),
+        paired_t_test(first, second),
+        kendall_tau_b(first, second),
+    ):
+        assert all(each is None or math.isfinite(each) for each in (test.statistic, test.p))
+        assert test.p is not None or test.note

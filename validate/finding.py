@@ -49,7 +49,9 @@ class Finding:
         place = self.place
         row = place.row if place.row_id is None else None
         named = (self.rule.code, place.file, place.config, place.split, row, place.row_id, place.field)
-        return xxhash.xxh3_128_hexdigest("\x1f".join("" if each is None else str(each) for each in named).encode())
+        joined = "\x1f".join("" if each is None else str(each) for each in named)
+        # A file's name may be no Unicode.
+        return xxhash.xxh3_128_hexdigest(joined.encode(errors="surrogatepass"))
 
 
 @dataclass(frozen=True)

@@ -108,6 +108,7 @@ class KnownFolder:
             self._result.add(Part.SCHEMA, check_columns(place, path, features.get(config, {})))
             holds_images = layout is Layout.BY_ID and config == IMAGES
             for row in self._looked_at(images, self._rows(place, path)):
+                self._result.seen()
                 counts[config, split] = counts.get((config, split), 0) + 1
                 schema = "image" if holds_images else records.get(config, benchmark.record)
                 self._result.add(Part.SCHEMA, check_record(row, schema))

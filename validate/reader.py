@@ -161,6 +161,18 @@ def _parquet_rows(place: Place, path: Path) -> Iterator[Row | Finding]:
         yield finding("damaged-file", place, "cannot be read to its end", found=str(error).splitlines()[0][:200])
 
 
+def features_of(path: Path) -> Any:
+    """The features that a parquet file's own metadata describe, None where it has none that can be read."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        described = json.loads((pq.read_schema(path).metadata or {}).get(b"huggingface", b"{}"))
+        return described["info"]["features"]
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def newer_reader(metadata: dict[bytes, bytes] | None) -> str | None:
     """Why an older `datasets` cannot load a file with that Arrow metadata; None when it can."""
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -42,16 +42,27 @@ class Scope:
 
 @dataclass
 class Result:
-    """Everything that a validation has to say of what was asked for."""
+    """Everything that a validation has to say of what was asked for.
+
+    `folder` is where the files lie that findings name, None where they are not the user's own. `on_row` is called
+    for every row of a table that is looked at.
+    """
 
     target: str
     scope: Scope = Scope()
+    folder: str | None = None
     findings: list[Finding] = field(default_factory=list)
     unchecked: list[Unchecked] = field(default_factory=list)
     baselines: dict[str, float] = field(default_factory=dict)
     rows: int = 0
     ignored: int = 0
     known: int = 0
+    on_row: Callable[[], object] | None = None
+
+    def seen(self) -> None:
+        """Tell whoever watches that another row was looked at."""
+        if self.on_row is not None:
+            self.on_row()
 
     def add(self, part: Part, findings: Iterable[Finding]) -> None:
         """Run a check of that part, where it was asked for."""
@@ -59,6 +70,10 @@ class Result:
             self.findings += findings
         elif self.scope.part is Part.FACTS and part is Part.ROWS:
             self.findings += (each for each in findings if each.rule.is_fact)
+
+    def path_of(self, file: str) -> str:
+        """A file that a finding names, as the user would."""
+        return file if self.folder in (None, ".") else f"{self.folder}/{file}"
 
     def count(self, level: Level) -> int:
         return sum(1 for each in self.findings if each.rule.level is level)

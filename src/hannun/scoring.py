@@ -20,7 +20,7 @@ from hannun.evaluation.ranking_file import read_rankings
 from hannun.evaluation.score import Comparison, Scores
 from hannun.evaluation.score_document import document, figures_csv
 from hannun.evaluation.selection import selection_scores
-from hannun.evaluation.statistics import RESAMPLES, SEED
+from hannun.evaluation.statistics import GROUP_RESAMPLES, RESAMPLES, SEED
 from hannun.pages import Held
 from hannun.reconstruct.home import built_folder
 from hannun.schemas import catalogue
@@ -138,7 +138,8 @@ def _score(
         rankings = read_rankings([*predictions, *compare], instances)
         configs = [config.name for config in benchmark.configs]
         scores = selection_scores(benchmark.name, instances, rankings, configs, fuse=fuse)
-    settings = {**scores.settings, "intervals": f"95 %, percentile bootstrap, {RESAMPLES:,} resamples, seed {SEED}"}
+    resamples = f"{RESAMPLES:,} resamples, {GROUP_RESAMPLES:,} of groups"
+    settings = {**scores.settings, "intervals": f"95 %, percentile bootstrap, {resamples}, seed {SEED}"}
     return Scored(replace(scores, settings=settings), benchmark, [*predictions, *compare], folder)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -47,10 +48,16 @@ _NOT_DECODED = _Examined("", is_decoded=False)
 class ImageChecks:
     """Checks the image cells of rows; each different picture is decoded once.
 
-    `lock` is the image lock by image id, or None where there is none to compare with.
+    Parameters
+    ----------
+    lock
+        The image lock by image id, or None where there is none to compare with.
+    columns
+        Columns of images beside `image` and `images`: nothing in one of them is a missing image.
     """
 
-    def __init__(self, lock: Mapping[str, LockEntry] | None, scope: Scope) -> None:
+    def __init__(self, lock: Mapping[str, LockEntry] | None, scope: Scope, columns: Sequence[str] = ()) -> None:
+        self._columns = frozenset([*_COLUMNS, *columns])
         self._lock = lock
         self._scope = scope
         self._trusted = {entry.digests.get(IDENTITY) for entry in (lock or {}).values()} if scope.fast else set()
@@ -59,6 +66,7 @@ class ImageChecks:
         self._not_decoded = 0
         self._alone: set[str] = set()
         self._cut: dict[str, str] = {}
+        self._plain: set[tuple[str, str]] = set()
 
     def ahead(self, rows: Iterator[AnyRow]) -> Iterator[AnyRow]:
         """The rows, while the pictures of those that come next are decoded beside the other checks."""
@@ -80,9 +88,12 @@ class ImageChecks:
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
 
+    def _cells_of(self, row: Row) -> Iterator[tuple[str, Any]]:
+        return _cells(row.values, self._columns)
+
     def _submit(self, pool: ThreadPoolExecutor, row: Row) -> int:
         """Start on the pictures of a row; their bytes."""
-        cells = [_data(cell) for _, cell in _cells(row.values)]
+        cells = [_data(cell) for _, cell in self._cells_of(row)]
         self._ahead[id(row)] = [pool.submit(self._examine, data) for data in cells]
         return sum(len(data) for data in cells if isinstance(data, bytes))
 
@@ -106,7 +117,7 @@ class ImageChecks:
 
     def check(self, row: Row, asked: Sequence[str] | None = None) -> Iterator[Finding]:
         """Findings about the pictures of one row; `asked` are the image ids of a question, in order."""
-        cells = list(_cells(row.values))
+        cells = list(self._cells_of(row))
         examined = [each.result() for each in self._ahead.pop(id(row), ())]
         if not examined and cells:
             sampled = self._is_sampled(row)
@@ -179,6 +190,10 @@ class ImageChecks:
         path = cell.get("path") if isinstance(cell, dict) else None
         if isinstance(path, str) and ("/" in path or "\\" in path):
             yield finding("image-path", place, f"a path, not a name{named}", expected="a bare file name", found=path)
+        if isinstance(cell, bytes) and (row.place.file, field.partition("[")[0]) not in self._plain:
+            self._plain.add((row.place.file, field.partition("[")[0]))
+            file = Place(row.place.file, row.place.config, row.place.split, field=field.partition("[")[0])
+            yield finding("image-plain", file, "plain bytes", expected="bytes and path")
         data = _data(cell)
         if data is not None and not isinstance(data, bytes):
             yield finding("image-bytes", place, "no bytes" + named, expected="bytes", found=type(data).__name__)
@@ -250,19 +265,24 @@ def check_locked(row: Row, lock: Mapping[str, LockEntry]) -> Iterator[Finding]:
                 yield finding("image-unlocked", row.at(field), f"{image_id} is not in the lock")
 
 
-def _cells(value: Any, path: str = "", *, named: bool = False) -> Iterator[tuple[str, Any]]:
+def _cells(values: Mapping[str, Any], columns: AbstractSet[str]) -> Iterator[tuple[str, Any]]:
     """Image cells of a row, by field: structs of bytes and path, plain bytes, nulls in image columns."""
+    for name, value in values.items():
+        if value is None or isinstance(value, _MAY_HOLD_CELLS):
+            yield from _cells_in(value, str(name), is_column=name in columns)
+
+
+def _cells_in(value: Any, path: str, *, is_column: bool) -> Iterator[tuple[str, Any]]:
     if isinstance(value, bytes) or (isinstance(value, dict) and set(value) == {"bytes", "path"}):
         yield path, value
-    elif value is None and named:
+    elif value is None and is_column:
         yield path, None
     elif isinstance(value, dict):
         for name, inner in value.items():
-            if inner is None or isinstance(inner, _MAY_HOLD_CELLS):
-                yield from _cells(inner, f"{path}.{name}" if path else str(name), named=not path and name in _COLUMNS)
+            yield from _cells_in(inner, f"{path}.{name}", is_column=False)
     elif isinstance(value, list):
         for place, inner in enumerate(value):
-            yield from _cells(inner, f"{path}[{place}]", named=named)
+            yield from _cells_in(inner, f"{path}[{place}]", is_column=is_column)
 
 
 def _data(cell: Any) -> Any:

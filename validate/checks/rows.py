@@ -115,10 +115,10 @@ def same_rows(
     rows
         Id -> row of the tables, without images.
     """
-    seen = set()
+    seen: dict[str, tuple[str, Any]] = {}
     for row in expected:
         row_id = str(row["id"])
-        seen.add(row_id)
+        seen[row_id] = row_id.rpartition("/")[0], row.get("split")
         place = Place(file.file, row_id=row_id)
         if row_id not in rows:
             yield finding("rows-differ", place, "row is missing from the tables")
@@ -132,8 +132,27 @@ def same_rows(
                     expected=_short(value),
                     found=_short(rows[row_id].get(name)),
                 )
-    for row_id in sorted(set(rows) - seen):
+    for row_id in sorted(set(rows) - set(seen)):
         yield finding("rows-differ", Place(file.file, row_id=row_id), "row stands in the tables only")
+    yield from _same_order(file, seen, rows)
+
+
+def _same_order(file: Place, expected: Mapping[str, tuple[str, Any]], rows: Iterable[str]) -> Iterator[Finding]:
+    """A finding for each config and split whose table has its rows in another order; the first row that differs."""
+    wanted: dict[tuple[str, Any], list[str]] = {}
+    got: dict[tuple[str, Any], list[str]] = {}
+    there = dict.fromkeys(rows)
+    for row_id, where in expected.items():
+        if row_id in there:
+            wanted.setdefault(where, []).append(row_id)
+    for row_id in there:
+        if row_id in expected:
+            got.setdefault(expected[row_id], []).append(row_id)
+    for where, ids in wanted.items():
+        if ids != got[where]:
+            first, found = next((a, b) for a, b in zip(ids, got[where], strict=True) if a != b)
+            place = Place(file.file, row_id=first)
+            yield finding("row-order", place, "the table has its rows in another order", expected=first, found=found)
 
 
 def _slim(view: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ def lines(result: Result, *, most: int) -> Iterator[str]:
     """A command for each finding, at most `most` of a code, and the summary."""
     for code, group in result.by_code().items():
         for each in group[:most]:
-            yield _command(each, code)
+            yield _command(each, result.path_of(each.place.file))
         if len(group) > most:
             level = _COMMANDS[group[0].rule.level]
             yield f"::{level} title={code}::{len(group) - most:,} more: {_data(group[0].rule.title)}"
@@ -25,9 +25,9 @@ def lines(result: Result, *, most: int) -> Iterator[str]:
     yield _data(summary(result))
 
 
-def _command(each: Finding, code: str) -> str:
+def _command(each: Finding, path: str) -> str:
     told = f"{each.place}: {each.message}. {each.rule.title}; to do: {each.rule.todo}"
-    return f"::{_COMMANDS[each.rule.level]} file={_property(each.place.file)},title={_property(code)}::{_data(told)}"
+    return f"::{_COMMANDS[each.rule.level]} file={_property(path)},title={_property(each.rule.code)}::{_data(told)}"
 
 
 def _data(text: str) -> str:

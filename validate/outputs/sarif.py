@@ -38,7 +38,10 @@ def document(result: Result) -> dict[str, Any]:
                         ],
                     }
                 ],
-                "results": [_result(each, codes.index(each.rule.code)) for each in result.findings],
+                "results": [
+                    _result(each, codes.index(each.rule.code), result.path_of(each.place.file))
+                    for each in result.findings
+                ],
             }
         ],
     }
@@ -54,7 +57,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
     }
 
 
-def _result(each: Finding, rule: int) -> dict[str, Any]:
+def _result(each: Finding, rule: int, path: str) -> dict[str, Any]:
     told = [each.message]
     if each.expected is not None:
         told.append(f"expected {each.expected}")
@@ -67,7 +70,7 @@ def _result(each: Finding, rule: int) -> dict[str, Any]:
         "message": {"text": "; ".join(told)},
         "locations": [
             {
-                "physicalLocation": {"artifactLocation": {"uri": quote(each.place.file)}},
+                "physicalLocation": {"artifactLocation": {"uri": quote(path, errors="surrogateescape")}},
                 "logicalLocations": [{"fullyQualifiedName": str(each.place)}],
             }
         ],

@@ -73,7 +73,7 @@ def command(
     if path is None:
         screen.say(text.removesuffix("\n"))
     else:
-        write_whole(path, text.encode())
+        write_whole(path, text.encode(errors="backslashreplace"))
         if not quiet:
             screen.console().print(str(path))
     return ExitCode.COMPLETE

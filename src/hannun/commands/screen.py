@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
@@ -16,6 +17,7 @@ from hannun.schemas.observation import Observation
 from hannun.schemas.outcome import Outcome, is_accepted
 
 _LOG_SECONDS = 5.0
+_SCREEN_SECONDS = 0.2
 
 
 class _Console(Console):
@@ -117,6 +119,33 @@ def _with_lines(run: Any) -> None:
         if time.monotonic() - last >= _LOG_SECONDS:
             last = time.monotonic()
             sys.stderr.write(f"{tally}\n")
+
+
+@contextmanager
+def counting(what: str, *, quiet: bool) -> Iterator[Callable[[], None]]:
+    """Something to call for each of many: a running count on a terminal, a line every few seconds elsewhere."""
+    begun = last = time.monotonic()
+    count = 0
+
+    def tell() -> str:
+        return f"{count:,} {what}, {count / max(time.monotonic() - begun, 1e-3):,.0f}/s"
+
+    def one() -> None:
+        nonlocal count, last
+        count += 1
+        now = time.monotonic()
+        if now - last < (_SCREEN_SECONDS if on_screen else _LOG_SECONDS):
+            return
+        last = now
+        sys.stderr.write(f"\r\x1b[K{tell()}" if on_screen else f"{tell()}\n")
+        sys.stderr.flush()
+
+    on_screen = sys.stderr.isatty()
+    try:
+        yield (lambda: None) if quiet else one
+    finally:
+        if on_screen and last != begun:
+            sys.stderr.write("\r\x1b[K")
 
 
 def licences(answer: tuple[int, int] | None) -> None:

@@ -30,7 +30,8 @@ def _explain(ctx: click.Context, _: click.Parameter, code: str | None) -> None:
 
 
 @click.command()
-@click.argument("target", metavar="PATH_OR_NAME")
+@click.argument("targets", metavar="PATH_OR_NAME...", nargs=-1, required=True)
+@click.option("--revision", help="Of a dataset of the Hub: branch, tag or commit.")
 @click.option(
     "--level",
     type=click.Choice(["schema", "images", "rows", "facts", "all"]),
@@ -47,6 +48,11 @@ def _explain(ctx: click.Context, _: click.Parameter, code: str | None) -> None:
     help="How to say it.",
 )
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="File to write in place of printing.")
+@click.option(
+    "--reports",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder to write findings.txt, .json, .sarif and .xml (JUnit) to, beside what is printed.",
+)
 @click.option("--strict", is_flag=True, help="Warnings give exit 1 too.")
 @click.option("--ignore", multiple=True, metavar="CODE", help="Leave findings of this code out.")
 @click.option(
@@ -71,16 +77,23 @@ def _explain(ctx: click.Context, _: click.Parameter, code: str | None) -> None:
 @click.option("--fast", is_flag=True, help="Do not decode pictures that equal the lock byte for byte.")
 @click.option("--dialect", type=click.Choice(["plain", "quoted"]), help="Of a .tsv file: are cells quoted as in CSV?")
 @click.option(
+    "--config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="What the columns of your own tables mean (default: hannun.toml beside them).",
+)
+@click.option(
     "--explain", metavar="CODE", is_eager=True, expose_value=False, callback=_explain,
     help="Print what a code means, or all of them, and nothing else.",
 )  # fmt: skip
 @options.quiet
 def command(
     *,
-    target: str,
+    targets: tuple[str, ...],
+    revision: str | None,
     level: str,
     form: str,
     out: Path | None,
+    reports: Path | None,
     strict: bool,
     ignore: tuple[str, ...],
     baseline: Path | None,
@@ -88,9 +101,10 @@ def command(
     sample: float,
     fast: bool,
     dialect: Any,
+    config: Path | None,
     quiet: bool,
 ) -> ExitCode:
-    """Check a built folder, a plan folder, a .jsonl, .tsv or .parquet file, or a benchmark by name.
+    """Check a folder, a .jsonl, .tsv or .parquet file, a benchmark by name, or OWNER/NAME of the Hub.
 
     Exit 0: no error. 1: errors (with --strict warnings too), or nothing to check. 2: cannot be read.
     """
@@ -104,13 +118,29 @@ def command(
     ignored = frozenset(rule_of(code).code for code in ignore)
     known = frozenset[str]() if baseline is None else known_findings(baseline)
     scope = Scope(Part(level), sample=sample, fast=fast)
-    result = validate(target, scope=scope, dialect=dialect).without(ignored, known)
-    text = _said(result, form, strict=strict, limit=limit)
-    if out is not None:
-        write_whole(out, text.encode())
-    elif form in ("json", "junit", "sarif") or not quiet:
-        screen.say(text.removesuffix("\n"))
-    return ExitCode.FINDINGS if result.is_bad(strict=strict) else ExitCode.COMPLETE
+    if len(targets) > 1 and (reports is not None or out is not None or form not in ("text", "github")):
+        raise click.UsageError("several targets at once are only printed, as text or github: name one")
+    bad = False
+    for target in targets:
+        with screen.counting("rows", quiet=quiet) as one:
+            found = validate(target, scope=scope, dialect=dialect, config=config, revision=revision, on_row=one)
+        result = found.without(ignored, known)
+        bad |= result.is_bad(strict=strict)
+        text = _said(result, form, strict=strict, limit=limit)
+        if reports is not None:
+            reports.mkdir(parents=True, exist_ok=True)
+            for name, each in _REPORTS.items():
+                write_whole(
+                    reports / name, _said(result, each, strict=strict, limit=limit).encode(errors="backslashreplace")
+                )
+        if out is not None:
+            write_whole(out, text.encode(errors="backslashreplace"))
+        elif form in ("json", "junit", "sarif") or not quiet:
+            screen.say(text.removesuffix("\n"))
+    return ExitCode.FINDINGS if bad else ExitCode.COMPLETE
+
+
+_REPORTS = {"findings.txt": "text", "findings.json": "json", "findings.sarif": "sarif", "findings.xml": "junit"}
 
 
 def _said(result: Any, form: str, *, strict: bool, limit: int) -> str:
