@@ -42,7 +42,7 @@ def build_all(folder: Path, kona: Path) -> dict[str, Path]:
     write_parquet(folder / "haerae", upstream_rows(12))
     source = f"haerae-vision={folder / 'haerae'}"
     hannun("build", "haerae-vision", "--source", source, "--out", folder / "haerae-vision", code=None)
-    sage(folder)
+    sage(folder, [name for name in CONFIGS if name.startswith("sage")])
     return {"kona": kona, **{name: folder / name for name in CONFIGS if name != "kona"}}
 
 
@@ -55,8 +55,8 @@ def noto(work: Path, out: Path) -> None:
         build(state, Store(work / "store"), out)
 
 
-def sage(folder: Path) -> None:
-    """All of SAGE in one folder, each part of it in its own, and one config alone."""
+def sage(folder: Path, names: list[str]) -> None:
+    """SAGE, parts of it or configs alone, each in a folder of its name."""
     work = folder / "sage-work"
     work.mkdir()
     with serving() as server:
@@ -64,7 +64,7 @@ def sage(folder: Path) -> None:
         given = [*stand.sources, *stand.mirrors]
         hannun("sage-reconstruct", "plan", "sage", *given, "--out", work / "plan", env=stand.environment)
         stand.serve(test_sage_run.lines(work / "plan" / "images.lock.jsonl"))
-        for name in (name for name in CONFIGS if name.startswith("sage")):
+        for name in names:
             wanted = catalogue.benchmark(name).sources
             sources = [each for each in stand.sources if str(each).partition("=")[0] in wanted]
             options = [word for each in sources for word in ("--source", each)]

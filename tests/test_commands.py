@@ -304,6 +304,16 @@ def test_list_says_what_there_is(run) -> None:
     assert kona["missing"] == []
     entities = next(entry for entry in listed if entry["name"] == "sage-wikidiverse")
     assert [each["name"] for each in entities["missing"]] == ["wikidiverse-candidates", "wikidiverse-entity-images"]
+    assert entities["languages"] == ["en"]
+    assert {each["name"] for each in entities["sources"] if each["missing"]} == {
+        each["name"] for each in entities["missing"]
+    }
+    assert kona["extras"] == ["kona"]
+    assert kona["licences"]["text"]["spdx"] == "Apache-2.0"
+    assert {each["licences"]["images"]["redistribution"] for each in listed} == {"allowed", "unknown"}
+    verse = next(entry for entry in listed if entry["name"] == "sage-verse")
+    pinned = next(each for each in verse["sources"] if each["name"] == "verse-senses")
+    assert (pinned["kind"], pinned["bytes"], pinned["digest"][:7]) == ("download", 235524, "sha256:")
     wordings = ["original", "explicit", "neutralized"]
     assert kona["configs"] == [*wordings, *(f"{each}-noto" for each in wordings)]
 

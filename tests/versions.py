@@ -2,7 +2,8 @@
 
     python tests/versions.py WORK_FOLDER
 
-KoNA in both layouts, and HAERAE-Vision and KOFFVQA from made-up tables in the publishers' layout. Makes one
+KoNA in both layouts and in both styles, SAGE, HAERAE-Vision and KOFFVQA from made-up sources in the publishers'
+layout, and what goes up of KOFFVQA. The rows are as many as the cards state. Makes one
 environment for each version, in WORK_FOLDER; needs the package registry, as installing does. Also loads by
 name with the Hub offline, and as a script where `datasets` still runs scripts.
 """
@@ -21,7 +22,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
+import yaml
+from builds import noto, sage
 from haerae_source import upstream_rows, write_parquet
+from hannun.cards.facts import read_facts
+from hannun.cards.upload import rights_in, write_upload
 from test_koffvqa import table, tsv
 
 VERSIONS = ("2.21.0", "3.6.0", "4.0.0", "newest")
@@ -33,18 +38,18 @@ import hashlib, io, json, sys
 import datasets
 from datasets import Image, load_dataset
 
-path, config, split, *more = json.loads(sys.argv[1])
-rows = load_dataset(path, config, split=split, **(more[0] if more else {}))
-first = rows[0].get("image") or next(iter(rows[0].get("images", ())), None)
-if first is not None:
-    first.load()
-values = [row for table in rows.with_format("arrow") for row in table.to_pylist()]
-for row in values:
-    for column in {"image", "images"} & set(row):
-        cells = row[column] if column == "images" else [row[column]]
-        row[column] = [[cell["path"], hashlib.sha256(cell["bytes"]).hexdigest()] for cell in cells]
-digest = hashlib.sha256(json.dumps(values, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
-print(json.dumps({"version": datasets.__version__, "rows": len(values), "digest": digest}))
+for path, config, split, *more in json.loads(sys.argv[1]):
+    rows = load_dataset(path, config, split=split, **(more[0] if more else {}))
+    first = rows[0].get("image") or next(iter(rows[0].get("images", ())), None)
+    if first is not None:
+        first.load()
+    values = [row for table in rows.with_format("arrow") for row in table.to_pylist()]
+    for row in values:
+        for column in {"image", "images"} & set(row):
+            cells = row[column] if column == "images" else [row[column]]
+            row[column] = [[cell["path"], hashlib.sha256(cell["bytes"]).hexdigest()] for cell in cells]
+    digest = hashlib.sha256(json.dumps(values, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+    print(json.dumps({"version": datasets.__version__, "rows": len(values), "digest": digest}))
 """
 
 
@@ -57,10 +62,14 @@ def main(work: Path) -> int:
     for version in VERSIONS:
         python = _environment(work / f"datasets-{version}", version)
         own = {**environment, "HF_HOME": str((work / f"hf-{version}").resolve())}
-        for (folder, config, split), digests in answers.items():
-            got = _load(python, [str(folder.resolve()), config, split], own, work)
+        wanted = [[str(folder.resolve()), config, split] for folder, config, split in answers]
+        loaded = _load(python, wanted, own, work)
+        for ((folder, config, split), digests), got in zip(answers.items(), loaded, strict=True):
             digests.add(got["digest"])
-            named = f"{folder.name:<13} {config:<12} {split:<11} {got['rows']:>4} rows"
+            stated = _stated(folder, config, split)
+            if got["rows"] != stated:
+                raise SystemExit(f"{folder} {config} {split}: {got['rows']} rows, and the card states {stated}")
+            named = f"{folder.name:<15} {config:<23} {split:<11} {got['rows']:>4} rows"
             print(f"datasets {got['version']:<8} {named}  {got['digest'][:16]}")
         kona = folders[0], "original", "test"
         if version == "newest":
@@ -94,12 +103,33 @@ def _built(work: Path, environment: dict[str, str]) -> list[Path]:
     for name, arguments in made.items():
         command = [hannun, "build", *arguments, "--out", work / name, "--quiet"]
         subprocess.run(command, check=True, env=environment)
-    return [work / name for name in made]
+    for name in ("kona-noto", "noto-work", "sage-work", "koffvqa-upload"):
+        shutil.rmtree(work / name, ignore_errors=True)
+    noto(work / "noto-work", work / "kona-noto")
+    sage(work, ["sage"])
+    return [*(work / name for name in made), work / "kona-noto", work / "sage", _upload(work / "koffvqa")]
+
+
+def _upload(folder: Path) -> Path:
+    """What goes up of a build whose pictures may not."""
+    out = folder.with_name(f"{folder.name}-upload")
+    out.mkdir()
+    facts = read_facts(folder)
+    write_upload(folder, facts, rights_in(folder, facts), out)
+    return out
 
 
 def _splits(folder: Path) -> list[tuple[Path, str, str]]:
     files = sorted(folder.glob("*/*.parquet"))
     return list(dict.fromkeys((folder, path.parent.name, path.name.partition("-")[0]) for path in files))
+
+
+def _stated(folder: Path, config: str, split: str) -> int:
+    """Number of rows by the folder's card."""
+    head = yaml.safe_load((folder / "README.md").read_text("utf-8").split("---\n", 2)[1])
+    [info] = [each for each in head["dataset_info"] if each["config_name"] == config]
+    [rows] = [each["num_examples"] for each in info["splits"] if each["name"] == split]
+    return int(rows)
 
 
 def _digest(folder: Path, config: str, split: str) -> str:
@@ -129,7 +159,8 @@ def _pip(python: Path, *packages: str) -> None:
     subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
 
 
-def _load(python: Path, arguments: list, environment: dict[str, str], folder: Path) -> dict:
+def _load(python: Path, arguments: list, environment: dict[str, str], folder: Path) -> list[dict]:
+    """What one process loads: for each of `arguments`, a path, config and split, rows and digest."""
     run = subprocess.run(
         [python.absolute(), "-c", LOAD, json.dumps(arguments)],
         check=False,
@@ -140,15 +171,14 @@ def _load(python: Path, arguments: list, environment: dict[str, str], folder: Pa
     )
     if run.returncode:
         raise SystemExit(f"{python}: loading {arguments} failed\n{run.stderr}")
-    answer: dict = json.loads(run.stdout.splitlines()[-1])
-    return answer
+    return [json.loads(line) for line in run.stdout.splitlines()[-len(arguments) :]]
 
 
 def _by_name(python: Path, work: Path, environment: dict[str, str]) -> dict:
     empty = work / "empty"
     empty.mkdir(exist_ok=True)
     offline = {**environment, "HF_HUB_OFFLINE": "1"}
-    return _load(python, ["hannun/kona", "original", "test"], offline, empty)
+    return _load(python, [["hannun/kona", "original", "test"]], offline, empty)[0]
 
 
 def _as_script(python: Path, folder: Path, environment: dict[str, str], work: Path) -> dict:
@@ -158,7 +188,7 @@ def _as_script(python: Path, folder: Path, environment: dict[str, str], work: Pa
     located = [python.absolute(), "-c", "import hannun.builders as b; print(b.__path__[0])"]
     builders = subprocess.run(located, check=True, capture_output=True, text=True, cwd=work).stdout.strip()
     more = {"data_dir": str(folder.resolve()), "trust_remote_code": True}
-    return _load(python, [f"{builders}/kona.py", "original", "test", more], environment, work)
+    return _load(python, [[f"{builders}/kona.py", "original", "test", more]], environment, work)[0]
 
 
 if __name__ == "__main__":
