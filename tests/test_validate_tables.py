@@ -11,6 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hannun.schemas.errors import InputError
+from hannun.validate.finding import Place
+from hannun.validate.reader import Row, rows_of
+from hannun.validate.result import Part, Scope
 from hannun.validate.table_config import read_table_config
 from hannun.validate.target import validate
 from hub import hub
@@ -80,6 +83,18 @@ def test_what_a_configuration_declares_is_held_to(tmp_path: Path, changed: dict[
     rows = [row(n) for n in range(6)]
     rows[4] = row(4, **changed)
     assert (code, 4) in found(folder_of(tmp_path / "d", rows))
+
+
+def test_rows_are_checked_without_reading_pictures(tmp_path: Path) -> None:
+    rows = [row(0), row(1, prompt="", photo=None), row(2, photo={"bytes": png()[:40], "path": "/home/me/a.png"})]
+    folder = folder_of(tmp_path / "d", rows)
+    alone = validate(str(folder), scope=Scope(Part.ROWS)).findings
+    assert [(each.rule.code, each.place.row) for each in alone if each.rule.level == "error"] == [("HN-TAB-002", 1)]
+    place = Place("test.parquet")
+    read = [each for each in rows_of(place, folder / "test.parquet", pictures=False) if isinstance(each, Row)]
+    assert [sorted(each.values) for each in read] == [["kind", "options", "prompt", "qid", "right"]] * 3
+    pictures = validate(str(folder), scope=Scope(Part.IMAGES)).findings
+    assert {each.place.row for each in pictures} == {1, 2}
 
 
 def test_rows_are_named_as_the_configuration_says(tmp_path: Path) -> None:

@@ -34,7 +34,9 @@ class Row:
         return replace(self.place, field=field)
 
 
-def rows_of(place: Place, path: Path, dialect: GivenDialect = None) -> Iterator[Row | Finding]:
+def rows_of(
+    place: Place, path: Path, dialect: GivenDialect = None, *, pictures: bool = True
+) -> Iterator[Row | Finding]:
     """Rows of a .jsonl, .tsv or .parquet file, and findings about the file.
 
     Parameters
@@ -43,6 +45,8 @@ def rows_of(place: Place, path: Path, dialect: GivenDialect = None) -> Iterator[
         The file as findings name it, with its config and split.
     dialect
         Of a .tsv file; None reads it both ways and reports where the readings differ.
+    pictures
+        Whether columns of pictures are read; without them a parquet file's rows lack those columns.
 
     Raises
     ------
@@ -54,7 +58,7 @@ def rows_of(place: Place, path: Path, dialect: GivenDialect = None) -> Iterator[
     elif path.suffix == ".tsv":
         yield from _table_rows(place, read_bytes(path), dialect)
     elif path.suffix == ".parquet":
-        yield from _parquet_rows(place, path)
+        yield from _parquet_rows(place, path, pictures=pictures)
     else:
         raise InputError("a kind of file that is not read", where=str(path), expected=", ".join(SUFFIXES))
 
@@ -138,7 +142,7 @@ def _same(readings: list[Table | InputError]) -> bool:
     return isinstance(first, InputError) and isinstance(second, InputError)
 
 
-def _parquet_rows(place: Place, path: Path) -> Iterator[Row | Finding]:
+def _parquet_rows(place: Place, path: Path, *, pictures: bool) -> Iterator[Row | Finding]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -152,13 +156,26 @@ def _parquet_rows(place: Place, path: Path) -> Iterator[Row | Finding]:
             needs = newer_reader(parquet.schema_arrow.metadata)
             if needs:
                 yield finding("reader-version", place, f"needs datasets >= 4: {needs}")
+            schema = parquet.schema_arrow
+            columns = None if pictures else [each.name for each in schema if not _holds_pictures(each.type)]
             number = 0
             for group in range(parquet.num_row_groups):
-                for values in parquet.read_row_group(group).to_pylist():
+                for values in parquet.read_row_group(group, columns=columns).to_pylist():
                     yield Row(at_row(place, number, values), values)
                     number += 1
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         yield finding("damaged-file", place, "cannot be read to its end", found=str(error).splitlines()[0][:200])
+
+
+def _holds_pictures(kind: Any) -> bool:
+    """Whether an Arrow type is that of pictures: bytes, a struct of bytes and path, or a list of either."""
+    import pyarrow as pa
+
+    while pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        kind = kind.value_type
+    if pa.types.is_struct(kind):
+        return {each.name for each in kind} == {"bytes", "path"}
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
 def features_of(path: Path) -> Any:

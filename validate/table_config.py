@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from hannun.schemas.toml_file import read_toml
@@ -27,6 +27,10 @@ class TableConfig:
         """Every column that is named, once."""
         named = (self.id, *self.text, *self.images, self.candidates, self.label, *self.classes)
         return tuple(dict.fromkeys(each for each in named if each is not None))
+
+    def without_images(self) -> TableConfig:
+        """The configuration of tables whose pictures are not read."""
+        return replace(self, images=())
 
 
 def read_table_config(path: Path) -> TableConfig:

@@ -69,11 +69,15 @@ def _check_tables(result: Result, folder: Path, tables: list[tuple[Place, Path]]
     images = ImageChecks(None, result.scope, columns=config.images)
     counts: Counts = {}
     for place, path in tables:
-        declared = DeclaredChecks(config, classes_of(features_of(path)) if path.suffix == ".parquet" else {})
+        pictures = result.scope.part.includes(Part.IMAGES)
+        declared = DeclaredChecks(
+            config if pictures else config.without_images(),
+            classes_of(features_of(path)) if path.suffix == ".parquet" else {},
+        )
         rows = RowChecks(nullable=declared.nullable)
         count, broken = 0, False
-        read = rows_of(place, path, tables_are.dialect)
-        for row in images.ahead(read) if result.scope.part.includes(Part.IMAGES) else read:
+        read = rows_of(place, path, tables_are.dialect, pictures=pictures)
+        for row in images.ahead(read) if pictures else read:
             if isinstance(row, Finding):
                 result.findings.append(row)
                 broken |= row.rule.level is Level.ERROR
