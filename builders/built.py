@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import zip_longest
@@ -13,7 +13,7 @@ from hannun.builders.layout import IMAGE_IDS, IMAGES, Layout, layout_of
 from hannun.reconstruct.plan_folder import PlanFolder
 from hannun.schemas.errors import InputError
 from hannun.schemas.instance import config_of
-from hannun.schemas.question import Question
+from hannun.schemas.row import Row
 
 Cell = dict[str, Any]
 """A picture as tables hold it: `bytes` and `path`."""
@@ -44,23 +44,30 @@ def built_pictures(folder: Path) -> Iterator[tuple[str, Cell]]:
                 yield image_id, cell
 
 
-def question_cells(folder: Path, config: str) -> Iterator[tuple[Question, list[Cell]]]:
-    """The questions of one config of a built folder, each with its pictures, a row group in memory.
+def row_cells(folder: Path, config: str, splits: Container[str] | None = None) -> Iterator[tuple[Row, list[Cell]]]:
+    """The rows of one config of a built folder, each with the pictures it shows, a row group in memory.
+
+    Parameters
+    ----------
+    splits
+        Those to read; all when None.
 
     Raises
     ------
     OSError
         A table cannot be read.
     InputError
-        The tables do not hold the folder's questions.
+        The tables do not hold the folder's rows.
     """
     pictures = _PicturesById(folder) if layout_of(folder) is Layout.BY_ID else None
-    for split, questions in _questions(folder, config).items():
-        for question, row in _beside(folder / config, split, questions):
-            if pictures is None:
-                yield question, _cells(row)
-            else:
-                yield question, [pictures.cell(image_id) for image_id in question.images]
+    for split, rows in _rows_by_split(folder, config).items():
+        if splits is not None and split not in splits:
+            continue
+        if pictures is not None:
+            yield from ((row, [pictures.cell(image_id) for image_id in row.shown]) for row in rows)
+            continue
+        for row, values in _beside(folder / config, split, rows):
+            yield row, _cells(values)
 
 
 def table_rows(folder: Path, config: str, split: str, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -72,8 +79,8 @@ def table_rows(folder: Path, config: str, split: str, columns: Sequence[str]) ->
     if IMAGE_IDS not in columns or layout_of(folder) is Layout.BY_ID:
         yield from rows
         return
-    for question, row in _paired(folder / config, split, _questions(folder, config).get(split, ()), rows):
-        yield {**row, IMAGE_IDS: list(question.images)}
+    for row, values in _paired(folder / config, split, _rows_by_split(folder, config).get(split, ()), rows):
+        yield {**values, IMAGE_IDS: list(row.shown)}
 
 
 def _embedded(folder: Path, seen: AbstractSet[str]) -> Iterator[tuple[Sequence[str], list[Cell]]]:
@@ -88,38 +95,38 @@ def _embedded(folder: Path, seen: AbstractSet[str]) -> Iterator[tuple[Sequence[s
         shown.setdefault(config_of(row.id), set()).update(row.shown)
     for config, image_ids in shown.items():
         if not image_ids <= seen:
-            for question, cells in question_cells(folder, config):
-                yield question.images, cells
+            for row, cells in row_cells(folder, config):
+                yield row.shown, cells
 
 
-def _questions(folder: Path, config: str) -> dict[str, list[Question]]:
-    """Split -> the questions of a config, in the order of its tables."""
-    found: dict[str, list[Question]] = {}
+def _rows_by_split(folder: Path, config: str) -> dict[str, list[Row]]:
+    """Split -> the rows of a config, in the order of its tables."""
+    found: dict[str, list[Row]] = {}
     for row in PlanFolder(folder).rows():
-        if isinstance(row, Question) and config_of(row.id) == config:
+        if config_of(row.id) == config:
             found.setdefault(row.split, []).append(row)
     return found
 
 
-def _beside(folder: Path, split: str, questions: Sequence[Question]) -> Iterator[tuple[Question, dict[str, Any]]]:
-    """Questions beside the rows of their tables, which do not name them."""
-    rows = (row for path in sorted(folder.glob(f"{split}-*.parquet")) for row in _rows(path, _COLUMNS))
-    return _paired(folder, split, questions, rows)
+def _beside(folder: Path, split: str, rows: Sequence[Row]) -> Iterator[tuple[Row, dict[str, Any]]]:
+    """Rows beside those of their tables, which do not all name them."""
+    tables = sorted(folder.glob(f"{split}-*.parquet"))
+    return _paired(folder, split, rows, (values for path in tables for values in _rows(path, _COLUMNS)))
 
 
 def _paired(
-    folder: Path, split: str, questions: Sequence[Question], rows: Iterable[dict[str, Any]]
-) -> Iterator[tuple[Question, dict[str, Any]]]:
-    for question, row in zip_longest(questions, rows):
-        if question is None or row is None:
+    folder: Path, split: str, rows: Sequence[Row], of_tables: Iterable[dict[str, Any]]
+) -> Iterator[tuple[Row, dict[str, Any]]]:
+    for row, values in zip_longest(rows, of_tables):
+        if row is None or values is None:
             raise InputError(
-                "the tables do not hold the rows of rows.jsonl",
+                f"the tables do not hold the rows of {PlanFolder(folder.parent).rows_path.name}",
                 where=str(folder),
-                expected=f"{len(questions):,} rows of {split}",
-                got="more" if question is None else "fewer",
+                expected=f"{len(rows):,} rows of {split}",
+                got="more" if row is None else "fewer",
                 todo="build it again: hannun build NAME --out DIR",
             )
-        yield question, row
+        yield row, values
 
 
 def _cells(row: dict[str, Any]) -> list[Cell]:

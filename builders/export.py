@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from hannun.builders.built import question_cells
+from hannun.builders.built import row_cells
 from hannun.builders.features import arrow_schema
 from hannun.builders.folder import README, row_groups
 from hannun.builders.layout import IMAGES
@@ -167,7 +167,8 @@ def _fields(published: Published, records: Sequence[Mapping[str, Any]]) -> dict[
 
 def _values(folder: Path, config: str, fields: Mapping[str, str], form: Format) -> Iterator[Values]:
     """Rows of the table, cells of pictures as the build holds them."""
-    for question, cells in question_cells(folder, config):
+    for question, cells in row_cells(folder, config):
+        assert isinstance(question, Question)
         held = {**question.record, "image": cells[0], IMAGES: cells, _CHECKLIST: _checklist(question.record, form)}
         yield {column: held.get(field) for column, field in fields.items()}
 

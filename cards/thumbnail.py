@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
-from PIL import Image, ImageFile, ImageOps
+from hannun.reconstruct.picture import cut_pictures_read
+from PIL import Image, ImageOps
 
 SIDE = 192
 """Pixels of a picture's longer side on a page, at most, as a rule."""
@@ -62,21 +61,11 @@ def thumbnail(data: bytes, side: int = SIDE) -> str:
 def remains(data: bytes, side: int = SIDE) -> str | None:
     """What can be seen of a picture that is cut, as `thumbnail` gives it; None where nothing can."""
     try:
-        with _cut_pictures_are_read():
+        with cut_pictures_read():
             return thumbnail(data, side)
     # Pillow's plugins raise these for broken data.
     except (OSError, ValueError, SyntaxError, EOFError, OverflowError, IndexError, TypeError):
         return None
-
-
-@contextmanager
-def _cut_pictures_are_read() -> Iterator[None]:
-    before = ImageFile.LOAD_TRUNCATED_IMAGES
-    ImageFile.LOAD_TRUNCATED_IMAGES = True
-    try:
-        yield
-    finally:
-        ImageFile.LOAD_TRUNCATED_IMAGES = before
 
 
 def _uri(kind: str, data: bytes) -> str:

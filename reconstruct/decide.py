@@ -146,8 +146,9 @@ def outcome_of_status(status: int) -> Outcome | None:
 
 
 def decide(
-    outcome: Outcome, attempt: int, retry_after: str | None, now: datetime, jitter: float, *, first_wait: float = 1.0
-) -> Decision:
+    outcome: Outcome, attempt: int, retry_after: str | None, now: datetime, jitter: float, *, first_wait: float = 1.0,
+    attempts: int = ATTEMPTS,
+) -> Decision:  # fmt: skip
     """Whether to try the same address again in this run.
 
     Parameters
@@ -162,8 +163,10 @@ def decide(
         A number in [0, 1) that spreads the waits of many clients.
     first_wait
         Seconds before the second try; each later wait is twice as long.
+    attempts
+        Tries in one run, the first included.
     """
-    if outcome.again not in (Again.YES, Again.LATER) or attempt >= ATTEMPTS:
+    if outcome.again not in (Again.YES, Again.LATER) or attempt >= attempts:
         return Decision(outcome, None)
     wait = first_wait * 2.0 ** (attempt - 1) * (1 + jitter)
     note = None

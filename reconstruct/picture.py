@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import io
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -153,6 +154,31 @@ def as_seen(image: Image.Image) -> Image.Image:
         white = Image.new("RGBA", over.size, "white")
         return Image.alpha_composite(white, over).convert("RGB")
     return upright.convert("RGB")
+
+
+def seen(data: bytes, side: int) -> Image.Image | PictureProblem:
+    """The picture as a person sees it, its longer side of `side` pixels at most; of one that is cut, what is there."""
+
+    def fitted(image: Image.Image) -> Image.Image:
+        shown = as_seen(image)
+        shown.thumbnail((side, side))
+        return shown
+
+    with cut_pictures_read():
+        return _read(data, MAX_PIXELS, fitted)
+
+
+@contextmanager
+def cut_pictures_read() -> Iterator[None]:
+    """While it lasts, Pillow gives of a picture that is cut what is there. Not for threads: the switch is Pillow's."""
+    from PIL import ImageFile
+
+    before = ImageFile.LOAD_TRUNCATED_IMAGES
+    ImageFile.LOAD_TRUNCATED_IMAGES = True
+    try:
+        yield
+    finally:
+        ImageFile.LOAD_TRUNCATED_IMAGES = before
 
 
 def sniff(head: bytes) -> PictureProblem | None:

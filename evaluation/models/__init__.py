@@ -1,0 +1,1 @@
+"""What answers: an OpenAI-compatible endpoint, and models of this machine."""
