@@ -66,8 +66,9 @@ AnyRanked = Ranked | Refused | Unreached
 
 
 class _YesNoModel(Protocol):
-    def yes_or_no(self, turns: Iterable[tuple[Key, Turn]], tokens: YesNoTokens) -> Iterator[Done[Key, YesNo | Refused]]:
-        ...
+    def yes_or_no(
+        self, turns: Iterable[tuple[Key, Turn]], tokens: YesNoTokens
+    ) -> Iterator[Done[Key, YesNo | Refused]]: ...
 
 
 class _Encoder(Protocol):

@@ -12,7 +12,9 @@ UNREADABLE = -1
 """Where no integer is stated: below every stated one."""
 
 _NUMBER = re.compile(r"(?<![\d.,])[-+]?\d+(?:[.,]\d+)*")
-_OF_MOST = re.compile(r"(?P<score>\d+)\s*(?:/|out\s+of|of)\s*100\b|100점\s*(?:만점에|중에?)\s*(?P<points>\d+)", re.IGNORECASE)
+_OF_MOST = re.compile(
+    r"(?P<score>\d+)\s*(?:/|out\s+of|of)\s*100\b|100점\s*(?:만점에|중에?)\s*(?P<points>\d+)", re.IGNORECASE
+)
 
 
 def integer_score(text: str) -> int | None:

@@ -60,39 +60,70 @@ def read_judged_answers(paths: Sequence[Path], rows: Mapping[str, Question] | No
         for line, value in numbered_lines(read_text(path).text, str(path)):
             where = f"{path}, line {line}"
             answer = _answer(value, names, where, model=model, run=number)
-            key = answer.row_id, answer.model, answer.run
-            if key in places:
-                raise InputError(
-                    "a question is answered twice in one run",
-                    where=where,
-                    got=f"{answer.row_id}, run {answer.run}, as in {places[key]}",
-                    todo="remove one, or number the runs in `run`",
-                )
-            places[key] = where
+            _refuse_twice(places, (answer.row_id, answer.model, answer.run), where)
             answers.append(answer)
         if len(answers) == before:
             raise InputError("no judged answer in the file", where=str(path), todo="give another file")
     return answers
 
 
+class Answer(NamedTuple):
+    """One answer of one model in one run that no judge has seen; `error` says why there is no text."""
+
+    row_id: str
+    model: str
+    run: int
+    text: str | None
+    error: str | None
+
+
+def read_answers(path: Path, rows: Mapping[str, Question], model: str) -> list[Answer]:
+    """The answers of a file, in its order.
+
+    Parameters
+    ----------
+    model
+        The model's name where the file does not say it.
+
+    Raises
+    ------
+    InputError
+        With line: neither an answer nor an `error`, an id that the data set does not have, a question answered twice
+        in one run, or a file without any line.
+    """
+    names, places = RowNames(rows), dict[tuple[str, str, int], str]()
+    answers = []
+    for number, value in numbered_lines(read_text(path).text, str(path)):
+        where = f"{path}, line {number}"
+        _check(value, where)
+        text, error = _first(value, _ANSWER), value.get("error")
+        if text is None and not isinstance(error, str):
+            raise InputError(
+                "no answer", where=where, expected="the model's text in `answer`, or why there is none in `error`",
+                todo="give a file of answers, as hannun eval run writes it",
+            )  # fmt: skip
+        row_id = _row_id(value, names, where)
+        answer = Answer(
+            row_id, value.get("model", model), value.get("run", 0), text, None if text is not None else error
+        )
+        _refuse_twice(places, answer[:3], where)
+        answers.append(answer)
+    if not answers:
+        raise InputError("no answer in the file", where=str(path), todo="give another file")
+    return answers
+
+
 def _answer(value: Any, names: RowNames | None, where: str, *, model: str, run: int) -> JudgedAnswer:
-    wrong = problems("judged_answer", value)
-    if wrong:
-        at, message = wrong[0]
-        raise InputError("not a judged answer", where=f"{where}, {at}", got=message, todo="correct the line")
+    _check(value, where)
     judge, error, score = _first(value, _JUDGE), value.get("judge_error"), value.get("judge_score")
     if judge is None and error is None and score is None:
         raise InputError(
             "no judgement",
             where=where,
             expected="the judge's text in `judge`, or why there is none in `judge_error`",
-            todo="judge the answers first, or give `judge_error`",
+            todo="judge the answers first (hannun eval judge), or give `judge_error`",
         )
-    name, config = str(_first(value, _ID)), _first(value, _CONFIG)
-    if names is not None:
-        row_id = names.row_id(name, where, config)
-    else:
-        row_id = name if config is None or "/" in name else f"{config}/{name}"
+    row_id = _row_id(value, names, where)
     return JudgedAnswer(
         row_id=row_id,
         config=_config(row_id),
@@ -103,6 +134,31 @@ def _answer(value: Any, names: RowNames | None, where: str, *, model: str, run: 
         judge_score=None if judge is not None else score,
         judge_error=None if judge is not None else error,
     )
+
+
+def _check(value: Any, where: str) -> None:
+    if wrong := problems("judged_answer", value):
+        at, message = wrong[0]
+        raise InputError("not a judged answer", where=f"{where}, {at}", got=message, todo="correct the line")
+
+
+def _row_id(value: Mapping[str, Any], names: RowNames | None, where: str) -> str:
+    name, config = str(_first(value, _ID)), _first(value, _CONFIG)
+    if names is not None:
+        return names.row_id(name, where, config)
+    return name if config is None or "/" in name else f"{config}/{name}"
+
+
+def _refuse_twice(places: dict[tuple[str, str, int], str], key: tuple[str, str, int], where: str) -> None:
+    """Raise where a row, model and run have a place already."""
+    if key in places:
+        raise InputError(
+            "a question is answered twice in one run",
+            where=where,
+            got=f"{key[0]}, run {key[2]}, as in {places[key]}",
+            todo="remove one, or number the runs in `run`",
+        )
+    places[key] = where
 
 
 def _first(value: Mapping[str, Any], names: Iterable[str]) -> Any:

@@ -80,6 +80,7 @@ def _lines(text: str, path: Path, rows: Mapping[str, Instance], notes: list[str]
         return
     names, images = RowNames(rows), _ByImages(rows)
     different: Counter[str] = Counter()
+    refused = 0
     for number, value in numbered_lines(text, str(path)):
         where = f"{path}, line {number}"
         wrong = problems("ranking", value)
@@ -95,11 +96,16 @@ def _lines(text: str, path: Path, rows: Mapping[str, Instance], notes: list[str]
             row_id = names.row_id(value["id"], where, value.get("config"))
         else:
             row_id = images.row_id(value["images"], value.get("positive_txt"), where)
+        if "error" in value:
+            refused += 1
+            continue
         scores = _in_row_order(value, rows[row_id], where)
         different.update(_said_otherwise(value, rows[row_id], scores))
         yield where, value.get("model"), row_id, scores
     for what, count in different.items():
         notes.append(f"{path}: {what} of {count:,} lines is not that of the data set, which counts")
+    if refused:
+        notes.append(f"{path}: the model refused {refused:,} rows, which count as nothing")
 
 
 def _said_otherwise(value: Mapping[str, Any], row: Instance, scores: CandidateScores) -> Iterator[str]:

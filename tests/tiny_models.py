@@ -51,8 +51,17 @@ def clip(folder: Path, seed: int = 1) -> Path:
 
     words = tokenizer()
     small = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
-    text = {**small, "vocab_size": len(words), "max_position_embeddings": 77, "eos_token_id": 2, "bos_token_id": 1, "pad_token_id": 0}
-    config = CLIPConfig(text_config=text, vision_config={**small, "image_size": SIDE, "patch_size": 7}, projection_dim=32)
+    text = {
+        **small,
+        "vocab_size": len(words),
+        "max_position_embeddings": 77,
+        "eos_token_id": 2,
+        "bos_token_id": 1,
+        "pad_token_id": 0,
+    }
+    config = CLIPConfig(
+        text_config=text, vision_config={**small, "image_size": SIDE, "patch_size": 7}, projection_dim=32
+    )
     _seeded(lambda: CLIPModel(config), seed).save_pretrained(folder)
     CLIPProcessor(_pictures(CLIPImageProcessor), words).save_pretrained(folder)
     return folder
@@ -60,8 +69,14 @@ def clip(folder: Path, seed: int = 1) -> Path:
 
 def vision_language(folder: Path, seed: int = 2, texts: list[str] | None = None) -> Path:
     """A LLaVA of two layers."""
-    from transformers import CLIPImageProcessor, CLIPVisionConfig, LlamaConfig, LlavaConfig
-    from transformers import LlavaForConditionalGeneration, LlavaProcessor
+    from transformers import (
+        CLIPImageProcessor,
+        CLIPVisionConfig,
+        LlamaConfig,
+        LlavaConfig,
+        LlavaForConditionalGeneration,
+        LlavaProcessor,
+    )
 
     words = tokenizer(texts)
     small = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}

@@ -238,7 +238,7 @@ class Endpoint:
         if status in _STOPS or code in _SPENT or 300 <= status < 400:
             raise EndpointError(
                 f"the endpoint refuses: {why}", where=self.address.base, got=f"model {self.model}",
-                todo="check the address, the model's name, the key in HANNUN_API_KEY or OPENAI_API_KEY, and the account",
+                todo="check address, model, account, and the key in HANNUN_API_KEY or OPENAI_API_KEY",
             )  # fmt: skip
         if status == 400 and limit_name == "max_tokens" and "max_completion_tokens" in said:
             # Newer models of OpenAI have another name for it, and say so.
@@ -309,7 +309,10 @@ def _plainly(error: Exception) -> str:
         return "no reply in time"
     if isinstance(error, requests.exceptions.ChunkedEncodingError):
         return "the reply was cut off"
-    return str(error)
+    if not isinstance(error, requests.ConnectionError):
+        return str(error)
+    # Of requests' words, what the system said.
+    return f"no connection: {str(error).rpartition(': ')[2].rstrip(chr(34) + chr(39) + ')')}"
 
 
 def _as_it_is(request: requests.PreparedRequest) -> requests.PreparedRequest:

@@ -89,6 +89,8 @@ def load(name: str, at: Place, revision: str | None = None) -> Loaded:
         The extra is not installed; there is no such model; it cannot be loaded; it is of no kind that is known here.
     """
     _need_packages()
+    if not Path(name).is_dir() and (Path(name).is_absolute() or name.startswith((".", "~"))):
+        raise InputError("no such folder", where=name, todo="check the path")
     import torch
     import transformers
     from huggingface_hub.errors import HFValidationError
@@ -109,7 +111,7 @@ def load(name: str, at: Place, revision: str | None = None) -> Loaded:
         except (OSError, ValueError, KeyError, ImportError, RuntimeError, HFValidationError) as error:
             raise InputError(
                 "the model cannot be loaded", where=name, got=_first_line(error),
-                todo="give a folder or a repository of the Hub with a model that transformers has; its own code is not run",
+                todo="give a folder or a repository of the Hub whose model transformers has; its own code is not run",
             ) from None  # fmt: skip
     with memory_named():
         model = model.to(at.device).eval()

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hannun.cards.score_page import score_page
+from hannun.data_rows import built_here, rows_of
 from hannun.evaluation.comparison import compare
 from hannun.evaluation.figures import row_means
 from hannun.evaluation.haerae_vision import haerae_vision_scores
@@ -21,15 +22,13 @@ from hannun.evaluation.score import Comparison, Scores
 from hannun.evaluation.score_document import document, figures_csv
 from hannun.evaluation.selection import selection_scores
 from hannun.evaluation.statistics import GROUP_RESAMPLES, RESAMPLES, SEED
-from hannun.pages import Held
 from hannun.reconstruct.home import built_folder
 from hannun.schemas import catalogue
 from hannun.schemas.digest import IDENTITY, digests_of
 from hannun.schemas.errors import InputError
-from hannun.schemas.instance import Instance, config_of
+from hannun.schemas.instance import Instance
 from hannun.schemas.instant import now
 from hannun.schemas.question import Question
-from hannun.schemas.row import Row
 from hannun.schemas.text_file import read_bytes
 from hannun.schemas.version import version
 
@@ -120,8 +119,8 @@ def _score(
     *,
     fuse: bool,
 ) -> Scored:
-    folder = data or _built_here(benchmark)
-    rows = None if folder is None else _rows(folder, benchmark)
+    folder = data or built_here(benchmark)
+    rows = None if folder is None else rows_of(folder, benchmark)
     if benchmark.name in _QUESTIONS:
         questions = None if rows is None else {key: row for key, row in rows.items() if isinstance(row, Question)}
         answers = _answers(predictions, compare, questions)
@@ -141,29 +140,6 @@ def _score(
     resamples = f"{RESAMPLES:,} resamples, {GROUP_RESAMPLES:,} of groups"
     settings = {**scores.settings, "intervals": f"95 %, percentile bootstrap, {resamples}, seed {SEED}"}
     return Scored(replace(scores, settings=settings), benchmark, [*predictions, *compare], folder)
-
-
-def _built_here(benchmark: catalogue.Benchmark) -> Path | None:
-    folder = built_folder(benchmark.name)
-    return folder if folder.is_dir() else None
-
-
-def _rows(folder: Path, benchmark: catalogue.Benchmark) -> dict[str, Row]:
-    """The rows of the benchmark's configs that a folder holds."""
-    held = Held.at(folder)
-    wanted = {config.name for config in benchmark.configs}
-    rows = {row.id: row for row in held.plan.rows() if config_of(row.id) in wanted}
-    family = {member.name for member in benchmark.members} | {benchmark.name}
-    of_other = held.benchmark.name not in family and not {c.name for c in held.benchmark.configs} & wanted
-    if not rows or of_other or held.benchmark.rows_file != benchmark.rows_file:
-        raise InputError(
-            f"the folder holds no rows of {benchmark.name}",
-            where=str(folder),
-            expected=", ".join(sorted(wanted)),
-            got=held.benchmark.name,
-            todo="give the --data that the predictions are of",
-        )
-    return rows
 
 
 def _answers(

@@ -152,3 +152,28 @@ def licences(answer: tuple[int, int] | None) -> None:
     """What hosts said when they were asked for licences: images asked about, and known."""
     if answer and answer[0]:
         console().print(f"licence and author of {answer[1]:,} of {answer[0]:,} images, from their hosts")
+
+
+def each_of(steps: Iterator[None], total: int, what: str, *, quiet: bool) -> None:
+    """Take the steps of a work of known length: with a bar on a terminal, a line every few seconds elsewhere."""
+    if quiet or not total:
+        for _ in steps:
+            pass
+        return
+    begun = last = time.monotonic()
+
+    def tell(count: int) -> str:
+        return f"{count:,} of {total:,} {what}, {(time.monotonic() - begun) / max(count, 1):.2f} s each"
+
+    if sys.stderr.isatty():
+        columns: tuple[Any, ...] = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+            task = progress.add_task(tell(0), total=total)
+            for count, _ in enumerate(steps, 1):
+                progress.update(task, completed=count, description=tell(count))
+        return
+    for count, _ in enumerate(steps, 1):
+        if time.monotonic() - last >= _LOG_SECONDS:
+            last = time.monotonic()
+            sys.stderr.write(f"{tell(count)}\n")
+            sys.stderr.flush()
