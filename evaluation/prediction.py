@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from hannun.reconstruct.journal import read_journal
+from hannun.reconstruct.journal import Journal, read_journal
 from hannun.schemas.digest import IDENTITY, digests_of_file
 from hannun.schemas.errors import InputError
 from hannun.schemas.json_schema import problems
@@ -74,6 +76,44 @@ def read_lines(path: Path, schema: str, making: Making | None = None) -> list[di
             )  # fmt: skip
         lines.append(line)
     return lines
+
+
+@contextmanager
+def continuing(path: Path) -> Iterator[Journal]:
+    """The file to append lines to, alone; one to which nothing came does not stay.
+
+    Raises
+    ------
+    InputError
+        Another run is writing it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as held:
+        _refuse_company(held, path)
+        try:
+            with Journal(path, cut_torn=True) as journal:
+                yield journal
+        finally:
+            if not path.stat().st_size:
+                path.unlink()
+
+
+def _refuse_company(stream: IO[bytes], path: Path) -> None:
+    """Two runs that write one file would ask every row twice; where there are no locks, nobody is refused."""
+    try:
+        import fcntl
+    except ImportError:
+        return
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise InputError(
+            "another run is writing the file", where=str(path), todo="wait for it, or give another --out"
+        ) from None
+    except OSError as error:
+        # Some network disks have no locks.
+        if error.errno not in (errno.ENOLCK, errno.ENOTSUP):
+            raise
 
 
 def _differing(made: Any, now: Mapping[str, Any]) -> tuple[str, str] | None:

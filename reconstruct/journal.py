@@ -9,12 +9,21 @@ from typing import Any, Self
 from hannun.schemas.errors import InputError
 from hannun.schemas.strict_json import dumps, loads
 
+_CHUNK = 1 << 16
+
 
 class Journal:
-    """Appends one JSON line at a time; each line is handed to the system before `append` returns."""
+    """Appends one JSON line at a time; each line is handed to the system before `append` returns.
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    Parameters
+    ----------
+    cut_torn
+        What is done about a line that a kill has torn: cut off, in a file for other readers, or marked, where another
+        process may be writing it.
+    """
+
+    def __init__(self, path: Path, *, cut_torn: bool = False) -> None:
+        self._path, self._cut_torn = path, cut_torn
         self._stream: Any = None
 
     def __enter__(self) -> Self:
@@ -36,7 +45,7 @@ class Journal:
     def append(self, row: dict[str, Any]) -> None:
         if self._stream is None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            _end_torn_line(self._path)
+            (_cut_torn_line if self._cut_torn else _end_torn_line)(self._path)
             # Unbuffered: one write call a line, so that lines of two processes do not mix.
             self._stream = self._path.open("ab", buffering=0)
         self._stream.write((dumps(row) + "\n").encode("utf-8"))
@@ -81,3 +90,19 @@ def _end_torn_line(path: Path) -> None:
         stream.seek(-1, 2)
         if stream.read(1) != b"\n":
             stream.write(_TORN + b"\n")
+
+
+def _cut_torn_line(path: Path) -> None:
+    if not path.exists():
+        return
+    with path.open("r+b") as stream:
+        whole = stream.seek(0, 2)
+        while whole:
+            start = max(0, whole - _CHUNK)
+            stream.seek(start)
+            at = stream.read(whole - start).rfind(b"\n")
+            if at >= 0:
+                whole = start + at + 1
+                break
+            whole = start
+        stream.truncate(whole)

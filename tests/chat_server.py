@@ -135,7 +135,7 @@ def chatting(say: Say) -> Iterator[Chat]:
 
     server = Server(("127.0.0.1", 0), Handler)
     chat = Chat(f"http://127.0.0.1:{server.server_address[1]}/v1", say)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
         yield chat

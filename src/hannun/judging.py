@@ -13,7 +13,7 @@ from hannun.builders.built import row_cells
 from hannun.data_rows import folder_of, rows_of, with_pictures
 from hannun.evaluation.judge_points import AsPeople, Points, Spread, as_people, by_answer, points_of, spread
 from hannun.evaluation.judged_answer import Answer, read_answers
-from hannun.evaluation.prediction import Making, data_digests, read_lines
+from hannun.evaluation.prediction import Making, continuing, data_digests, read_lines
 from hannun.evaluation.prompt import judge_prompt, judge_prompt_file
 from hannun.evaluation.reply import Done, Refused, Reply, Turn
 from hannun.evaluation.sampling import JUDGING
@@ -103,7 +103,7 @@ class Judgement:
             The judge refuses everything, as it does where the settings are wrong.
         """
         judge = self._request.judge
-        with Journal(self._out) as journal:
+        with continuing(self._out) as journal:
             for key, answer in self._open:
                 if answer.text is None:
                     self._write(journal, key, answer, {"judge_error": f"no answer: {answer.error}"}, 0.0)

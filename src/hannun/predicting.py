@@ -23,7 +23,7 @@ from hannun.evaluation.candidate_scores import (
     constraint_query,
     definition_query,
 )  # fmt: skip
-from hannun.evaluation.prediction import Making, data_digests, read_lines
+from hannun.evaluation.prediction import Making, continuing, data_digests, read_lines
 from hannun.evaluation.prompt import QUESTION, selection_prompts
 from hannun.evaluation.reply import Done, Refused, Reply, Turn
 from hannun.evaluation.sampling import DEFAULT_PRESET, ONE_INTEGER, PRESETS, Sampling
@@ -32,7 +32,6 @@ from hannun.evaluation.side_file import SideFile, read_side_file
 from hannun.evaluation.yes_no_tokens import YesNoTokens
 from hannun.model_choice import ModelChoice, ready_model
 from hannun.pages import Held, by_config
-from hannun.reconstruct.journal import Journal
 from hannun.schemas import catalogue
 from hannun.schemas.errors import InputError
 from hannun.schemas.instance import Instance
@@ -125,7 +124,7 @@ class Prediction:
         """
         model = self._request.model
         came = self._done() if self.progress.total else ()
-        with Journal(self._out) as journal:
+        with continuing(self._out) as journal:
             for done in settled(came, self.progress, model=model.name, batch_size=model.batch_size):
                 line = {"id": done.key, "model": self._name, **_fields(done.value), "seconds": round(done.seconds, 4)}
                 journal.append({**line, "made": self._made})
