@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from hannun.evaluation.integer_score import UNREADABLE, integer_score
 from hannun.evaluation.prompt import Prompt, SelectionPrompts
-from hannun.evaluation.reply import Answerer, AnyReply, Done, Key, Refused, Turn, Unreached
+from hannun.evaluation.reply import Answerer, Done, Key, Refused, Turn, Unreached
 from hannun.evaluation.sampling import ONE_INTEGER
 from hannun.evaluation.shown_picture import PictureError
 from hannun.evaluation.side_file import AXES
@@ -182,7 +182,7 @@ def _gathered(
         if len(parts) == size:
             del open_rows[row_id]
             values = [parts[number].value for number in range(size)]
-            failed: AnyReply | None = next((value for value in values if isinstance(value, Unreached)), None)
+            failed: Refused | Unreached | None = next((value for value in values if isinstance(value, Unreached)), None)
             failed = failed or next((value for value in values if isinstance(value, Refused)), None)
             seconds = sum(part.seconds for part in parts.values())
             yield Done(row_id, failed if failed is not None else ranked(each, values), seconds)

@@ -21,6 +21,15 @@ class Sampling:
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
+    def changed(self, *, temperature: float | None, max_tokens: int | None, seed: int) -> Sampling:
+        """These settings with those that are given."""
+        return Sampling(
+            self.temperature if temperature is None else temperature,
+            self.top_p,
+            self.max_tokens if max_tokens is None else max_tokens,
+            seed,
+        )
+
 
 PRESETS = {
     # HAERAE-Vision's paper (arXiv 2601.06165); GPT-5 was sampled at 1.0, the only temperature that it takes.

@@ -284,7 +284,7 @@ def test_models_that_do_not_fit(
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "config.json").write_text("{", "utf-8")
     (tmp_path / "bert").mkdir()
-    (tmp_path / "bert" / "config.json").write_text('{"model_type": "bert", "architectures": ["BertModel"]}', "utf-8")
+    transformers.BertConfig(architectures=["BertModel"]).save_pretrained(tmp_path / "bert")
     rows = questions.koffvqa_rows()
     data = built_once if name == "kona" else questions.build(tmp_path / "k", rows, questions.pictures_of(rows))
     named = models.get(model) or (tmp_path / model if model in ("broken", "bert") else model)

@@ -83,8 +83,10 @@ class ChatModel:
             if not taken:
                 return
             shown_to = [self._pictures(turn) for _, turn in taken]
-            can = [place for place, images in enumerate(shown_to) if not isinstance(images, Refused)]
-            made = iter(work([taken[place][1] for place in can], [shown_to[place] for place in can]) if can else ())
+            can = [
+                (turn, images) for (_, turn), images in zip(taken, shown_to, strict=True) if isinstance(images, list)
+            ]
+            made = iter(work([turn for turn, _ in can], [images for _, images in can]) if can else ())
             share = (time.monotonic() - begun) / len(taken)
             for (key, _), images in zip(taken, shown_to, strict=True):
                 yield Done(key, images if isinstance(images, Refused) else next(made), share)

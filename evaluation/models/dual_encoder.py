@@ -65,7 +65,7 @@ class DualEncoder:
 
     @property
     def _most_tokens(self) -> int:
-        limit = self._loaded.processor.tokenizer.model_max_length
+        limit: int = self._loaded.processor.tokenizer.model_max_length
         text_config = getattr(self._loaded.model.config, "text_config", None)
         return min(limit, getattr(text_config, "max_position_embeddings", limit))
 

@@ -107,8 +107,12 @@ def load(name: str, at: Place, revision: str | None = None) -> Loaded:
             model = loader.from_pretrained(name, revision=revision, dtype=getattr(torch, at.dtype))
             maker = transformers.AutoTokenizer if kind is Kind.TEXT else transformers.AutoProcessor
             processor = maker.from_pretrained(name, revision=revision)
+        except ImportError as error:
+            raise InputError(
+                "the model needs a package that is not installed", where=name, got=_first_line(error), todo=EXTRA
+            ) from None
         # What transformers raises for a model that is not there, is broken, or wants code of its own to run.
-        except (OSError, ValueError, KeyError, ImportError, RuntimeError, HFValidationError) as error:
+        except (OSError, ValueError, KeyError, RuntimeError, HFValidationError) as error:
             raise InputError(
                 "the model cannot be loaded", where=name, got=_first_line(error),
                 todo="give a folder or a repository of the Hub whose model transformers has; its own code is not run",
@@ -159,9 +163,11 @@ def _kind(config: Any, name: str) -> Kind:
         return Kind.VISION_LANGUAGE
     if architectures & _classes(dual) or config.model_type in dual:
         return Kind.DUAL_ENCODER
-    if config.model_type in vision_language and not architectures & _classes(auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES):
+    causal = auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+    if config.model_type in vision_language and not architectures & _classes(causal):
         return Kind.VISION_LANGUAGE
-    if config.model_type in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
+    # Encoders have a class that writes too; one saved without its head writes nothing.
+    if architectures & _classes(causal) or (config.model_type in causal and not architectures):
         return Kind.TEXT
     raise InputError(
         "a model of a kind that is not run here", where=name,

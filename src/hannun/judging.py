@@ -85,8 +85,9 @@ class Judgement:
             if request.prompt_file is None
             else judge_prompt_file(request.prompt_file)
         )
-        given = {"temperature": request.temperature, "max_tokens": request.max_tokens, "seed": request.seed}
-        self._sampling = replace(JUDGING, **{name: value for name, value in given.items() if value is not None})
+        self._sampling = JUDGING.changed(
+            temperature=request.temperature, max_tokens=request.max_tokens, seed=request.seed
+        )
         self._model = ready_model(request.judge)
         making = self._how(benchmark.name)
         self._made = making.to_json()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -292,8 +292,7 @@ class Prediction:
 
 def _sampling(request: PredictRequest, benchmark: str) -> Sampling:
     preset = PRESETS[request.preset or DEFAULT_PRESET.get(benchmark, "greedy")]
-    given = {"temperature": request.temperature, "max_tokens": request.max_tokens, "seed": request.seed}
-    return replace(preset, **{name: value for name, value in given.items() if value is not None})
+    return preset.changed(temperature=request.temperature, max_tokens=request.max_tokens, seed=request.seed)
 
 
 def _asks_one_thing(row: Row) -> bool:
