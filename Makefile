@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DEMO ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench clean
+.PHONY: help demo test docs check format bench clean
 
 help:  ## List the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,10 @@ demo: $(BIN)/hannun  ## Rebuild KoNA from its sources, check it, load it, print 
 test: $(BIN)/hannun  ## Run the tests (no network)
 	$(BIN)/python -m pytest
 
+docs: $(BIN)/hannun  ## Build the guide into site/
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+
 check:  ## Lint, types and floors, over the installed wheel
 	sh tests/check.sh "$(PYTHON)"
 
@@ -38,4 +42,4 @@ bench: $(BIN)/hannun  ## Measure against peers (see benchmarks/)
 	$(BIN)/python benchmarks/validate.py
 
 clean:  ## Remove what the targets made
-	rm -rf $(VENV) .check-venv build dist $(DEMO) *.egg-info
+	rm -rf $(VENV) .check-venv build dist site $(DEMO) *.egg-info

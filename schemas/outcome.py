@@ -105,6 +105,23 @@ _TABLE: dict[Outcome, _Row] = {
     Outcome.PENDING: _Row("not tried yet", _Y, _RUN_AGAIN),
 }
 
+
+def outcomes_page() -> str:
+    """All outcomes as Markdown, for the guide."""
+    lines = [
+        "# Outcomes",
+        "",
+        "What became of an image. The digest decides first; of several attempts the best counts, in this order.",
+        "Built are: `exact`; `unverified`, unless `--locked`; `same-pixels` and `similar`, with `--accept`.",
+        "Nothing else is.",
+        "",
+        "| outcome | meaning | ask again? | what to do |",
+        "| --- | --- | --- | --- |",
+        *(f"| `{each}` | {each.meaning} | {each.again.value} | {each.next_step} |" for each in Outcome),
+    ]
+    return "\n".join(lines) + "\n"
+
+
 _ORDER = {outcome: place for place, outcome in enumerate(Outcome)}
 
 # What `--accept` may add to the defaults.
